@@ -1,0 +1,53 @@
+# make demo   installs, evaluates every suite on the embedded engine, serves the UI on loopback (UI=0: no UI)
+# make test   installs, checks style and types, runs all tests
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PORT ?= 3000
+UI ?= 1
+BIN := .venv/bin
+STATE := $(CURDIR)/.eval
+export DAGSTER_HOME ?= $(STATE)
+
+.PHONY: demo test lint types tests browser install clean
+
+demo: install
+	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]
+ifneq ($(UI),0)
+	@echo "The UI is at http://127.0.0.1:$(PORT) (stop it with Ctrl-C)"
+	$(BIN)/dagster dev --host 127.0.0.1 --port $(PORT)
+endif
+
+test: lint types tests
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+tests: install
+	$(BIN)/pytest
+
+# Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.
+browser:
+	command -v chromium || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
+
+install: .venv/installed .env $(STATE)/dagster.yaml
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+# Dagster forgets everything on exit unless DAGSTER_HOME is set; `dagster dev` reads it from .env.
+.env: Makefile
+	touch $@
+	sed -i.old '/^DAGSTER_HOME=/d' $@ && rm -f $@.old
+	echo 'DAGSTER_HOME=$(STATE)' >> $@
+
+$(STATE)/dagster.yaml:
+	mkdir -p $(STATE)
+	ln -sf ../dagster.yaml $@
+
+clean:
+	rm -rf .venv .eval .env build *.egg-info

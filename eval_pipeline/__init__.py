@@ -1,0 +1,1 @@
+"""Regression testing of prompts, models and retrieval pipelines on Dagster."""

@@ -1,0 +1,69 @@
+"""The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input or configuration."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from eval_pipeline.problems import BadInput
+
+COMMANDS = {
+    "score": "Score a file of recorded outputs against a golden set.",
+    "run": "Evaluate prompt versions: the same assets as in the UI.",
+    "compare": "Compare a version with its baseline or with another version.",
+    "baseline": "Promote an evaluation to baseline, or show the baseline.",
+    "golden": "Check golden sets, and sign them off.",
+}
+
+BLOCKED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+class LazyGroup(click.Group):
+    """Imports a command only when it is called, so that `--help` answers in a moment."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """The commands in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """The command of that name."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"{__name__}.{name}").command
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="eval-pipeline")
+def cli() -> None:
+    """Tells whether a change to a prompt, a model or a retrieval pipeline made it better or worse."""
+
+
+def main() -> Any:
+    """Run the command line; what a person can mend is printed, never a traceback."""
+    try:
+        sys.exit(cli(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(BAD_INPUT)
+    except BadInput as bad:
+        for problem in bad.problems:
+            click.echo(problem, err=True)
+        count = len(bad.problems)
+        click.echo(f"{count} problem{'s' if count > 1 else ''}; nothing was changed.", err=True)
+        sys.exit(BAD_INPUT)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BLOCKED)

@@ -1,0 +1,107 @@
+"""`eval-pipeline baseline`: freeze an evaluation that you trust, and see what is frozen."""
+
+from __future__ import annotations
+
+import click
+
+from eval_pipeline import stages
+from eval_pipeline.cli import BLOCKED
+from eval_pipeline.problems import Problems, bad_value, shown_path
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import load_prompt, prompt_name, versions_in
+from eval_pipeline.reports.evaluation import units
+from eval_pipeline.reports.numbers import number
+from eval_pipeline.store import Store
+from eval_pipeline.store.baselines import Refused, baseline_file, promote, read_baseline
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite
+
+
+@click.group("baseline")
+def command() -> None:
+    """Promote an evaluation to baseline, or show the baseline."""
+
+
+@command.command("promote")
+@click.argument("suite")
+@click.argument("version")
+@click.option("--reason", required=True, help="Why this evaluation is what others are to be measured by.")
+@click.option("--by", "by", default=None, help="Who says so; by default the user that Git knows.")
+@click.pass_context
+def promote_(context: click.Context, suite: str, version: str, reason: str, by: str | None) -> None:
+    """Freeze the latest evaluation of VERSION as the baseline of its prompt.
+
+    A failing, incomplete or regressed evaluation is refused, and so is one of a prompt file or a
+    golden set that has changed since.
+    """
+    from eval_pipeline.cli.console import person
+
+    if not reason.strip():
+        raise bad_value("--reason", "is blank", "Say why this evaluation is to be the measure.")
+    project = Project.find()
+    store, found = Store(project.state), find_suite(project, suite)
+    golden = stages.load_golden(project, store, found).table
+    evaluation, answers = store.evaluation(found.name, version), store.outputs(found.name, version)
+    rerun = f"Run: eval-pipeline run {found.name} --prompt {version}"
+    if evaluation is None or answers is None:
+        raise bad_value("version", f"{version!r} was never evaluated", rerun)
+    current = (_prompt_hash(project, found, version), golden.facts.golden_hash, answers.identity)
+    identity = evaluation.identity
+    if current != (identity.outputs.prompt_hash, identity.golden_hash, identity.outputs):
+        raise bad_value("version", "the prompt or the golden set changed since it was evaluated", rerun)
+    comparison = stages.compare_with_baseline(project, found, golden, answers)
+    try:
+        baseline = promote(
+            project.golden(found.name), evaluation, comparison, answers, by or person(), reason
+        )
+    except Refused as refused:
+        click.echo(f"{version} cannot become the baseline:\n{refused}", err=True)
+        context.exit(BLOCKED)
+    file = shown_path(baseline_file(project.golden(found.name), version))
+    click.echo(f"{version} is the baseline of {prompt_name(version)}, by {baseline.promoted_by}: {file}")
+
+
+@command.command("show")
+@click.argument("suite")
+@click.option("--json", "as_json", is_flag=True, help="Print the baselines as JSON.")
+def show(suite: str, as_json: bool) -> None:
+    """Show the baselines of SUITE: who froze what, when and why, and its numbers."""
+    import msgspec
+
+    from eval_pipeline.cli.console import print_table
+
+    project = Project.find()
+    found = find_suite(project, suite)
+    folder = project.golden(found.name)
+    baselines = [
+        baseline for version in _one_per_name(project, found) if (baseline := read_baseline(folder, version))
+    ]
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(baselines), indent=2).decode())
+        return
+    if not baselines:
+        click.echo(
+            f"No baseline. Promote one: eval-pipeline baseline promote {found.name} VERSION --reason …"
+        )
+    unit = units(found)
+    for baseline in baselines:
+        click.echo(f"{baseline.version}: {baseline.reason}")
+        click.echo(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
+        print_table(
+            ("metric", "value"),
+            ((name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()),
+        )
+
+
+def _one_per_name(project: Project, suite: Suite) -> list[str]:
+    return list(
+        {prompt_name(version): version for version in versions_in(project.prompts(suite.name))}.values()
+    )
+
+
+def _prompt_hash(project: Project, suite: Suite, version: str) -> str:
+    problems = Problems()
+    prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
+    problems.stop_if_any()
+    assert prompt is not None
+    return prompt.hash

@@ -1,0 +1,84 @@
+"""`eval-pipeline compare`: what moved, by how much, on which cases."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from eval_pipeline import stages
+from eval_pipeline.cli import BLOCKED
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import load_prompts
+from eval_pipeline.store import Store
+from eval_pipeline.store.tables import AnswerTable, GoldenTable
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite
+
+BASELINE = "baseline"
+
+
+@click.command("compare")
+@click.argument("suite")
+@click.option("--prompt", "version", help="The version to judge; by default the active one.")
+@click.option("--against", default=BASELINE, show_default=True, help="A version, or 'baseline'.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@click.pass_context
+def command(context: click.Context, suite: str, version: str | None, against: str, as_json: bool) -> None:
+    """Compare the latest evaluation of a version with its baseline or with another version.
+
+    Both sides are scored by today's code on the cases they share. Exits with 1 when the change
+    blocks or needs an approval.
+    """
+    project = Project.find()
+    store = Store(project.state)
+    found = find_suite(project, suite)
+    golden = stages.load_golden(project, store, found).table
+    after = _answers(store, found, version or _active(project, found))
+    comparison = _compare(project, store, found, golden, against, after)
+    if as_json:
+        report = {**msgspec.to_builtins(comparison), "sentence": comparison.sentence}
+        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
+    else:
+        from eval_pipeline.cli.console import print_comparison
+
+        print_comparison(found, comparison)
+    context.exit(BLOCKED if comparison.action in ("needs_approval", "block") else 0)
+
+
+def _compare(
+    project: Project, store: Store, suite: Suite, golden: GoldenTable, against: str, after: AnswerTable
+) -> Comparison:
+    if against != BASELINE:
+        return stages.compare_versions(project, suite, golden, _answers(store, suite, against), after)
+    comparison = stages.compare_with_baseline(project, suite, golden, after)
+    if comparison is None:
+        version = after.identity.version
+        raise bad_value(
+            "--against",
+            "there is no baseline",
+            f"Run: eval-pipeline baseline promote {suite.name} {version} --reason …",
+        )
+    return comparison
+
+
+def _active(project: Project, suite: Suite) -> str:
+    problems = Problems()
+    prompts = load_prompts(suite, project.prompts(suite.name), problems)
+    problems.stop_if_any()
+    active = [prompt.version for prompt in prompts if prompt.front.status == "active"]
+    if len(active) != 1:
+        raise bad_value("--prompt", f"{len(active)} versions of {suite.name} are active", "Name one.")
+    return active[0]
+
+
+def _answers(store: Store, suite: Suite, version: str) -> AnswerTable:
+    answers = store.outputs(suite.name, version)
+    if answers is None:
+        raise bad_value(
+            "version",
+            f"{version!r} was never evaluated",
+            f"Run: eval-pipeline run {suite.name} --prompt {version}",
+        )
+    return answers

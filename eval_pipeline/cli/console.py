@@ -1,0 +1,125 @@
+"""What the command line prints: tables and a progress bar."""
+
+from __future__ import annotations
+
+import getpass
+import subprocess
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Summary
+from eval_pipeline.reports.evaluation import STATUS_SIGNS, units
+from eval_pipeline.reports.numbers import change, number
+from eval_pipeline.suite import Suite
+
+COLOURS = {"pass": "green", "warn": "yellow", "fail": "red", "not_applicable": "dim"}
+VERDICT_COLOURS = {"improved": "green", "regressed": "red"}
+
+
+class Bar:
+    """A live progress bar on standard error."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[errors]} errors"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def start(self, title: str, total: int) -> None:
+        """Show a new bar."""
+        self._task = self._bar.add_task(title, total=total, errors=0)
+
+    def advance(self, errors: int) -> None:
+        """One more is done."""
+        if self._task is not None:
+            self._bar.update(self._task, advance=1, errors=errors)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+    """A table on standard output; cells are plain text, never markup."""
+    grid = Table(*header, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        grid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    Console(soft_wrap=True).print(grid)
+
+
+def print_summary(suite: Suite, summary: Summary) -> None:
+    """Metrics and gates for a person."""
+    unit = units(suite)
+    gates = {gate.metric: gate for gate in summary.gates}
+    names = [*gates, *(name for name in summary.metrics if name not in gates)]
+    rows = []
+    for name in names:
+        gate = gates.get(name)
+        state = Text("")
+        if gate:
+            sign = STATUS_SIGNS[gate.status]
+            state = Text(f"{sign} {gate.zone or ''}".rstrip(), style=COLOURS[gate.status])
+        rows.append((name, number(summary.metrics[name].value, unit[name]), state))
+    print_table(("metric", "value", "gate"), rows)
+    click.echo(f"{summary.cases} cases × {summary.trials} trials, {summary.error_count} errors.")
+    for gate in summary.gates:
+        if gate.status in ("warn", "fail"):
+            click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.message}")
+
+
+def print_comparison(suite: Suite, comparison: Comparison) -> None:
+    """A comparison for a person."""
+    unit = units(suite)
+    for note in comparison.notes:
+        click.echo(f"Note: {note}")
+    print_table(
+        ("metric", "before", "after", "difference", "verdict", "action"),
+        (
+            (
+                each.metric,
+                number(each.before, unit[each.metric]),
+                number(each.after, unit[each.metric]),
+                change(each.difference, unit[each.metric]),
+                Text(each.verdict if each.gated else "", style=VERDICT_COLOURS.get(each.verdict, "")),
+                each.action.replace("_", " ") if each.gated else "",
+            )
+            for each in sorted(comparison.metrics, key=lambda each: not each.gated)
+        ),
+    )
+    for title, cases in (("regressed", comparison.regressed), ("improved", comparison.improved)):
+        for case in cases:
+            click.echo(f"{title}: {case.case_id} {change(case.difference, unit[suite.headline])}")
+    for title, names in (
+        ("new, not compared", comparison.appeared),
+        ("vanished", comparison.vanished),
+        ("input changed, not compared", comparison.changed),
+    ):
+        if names:
+            click.echo(f"{title}: {', '.join(names)}")
+    click.echo(f"{comparison.verdict}; {comparison.action.replace('_', ' ')}. {comparison.sentence}")
+
+
+def person() -> str:
+    """Who is at the keyboard, as Git or the system knows them."""
+    try:
+        found = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
+        return found.stdout.strip() or getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

@@ -1,0 +1,63 @@
+"""Running a suite's job in this process, on the instance that the UI shows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+import msgspec
+
+from eval_pipeline.chain import PROBLEMS, PROGRESS, evaluation_job, partitions_of
+from eval_pipeline.problems import Problem
+from eval_pipeline.progress import Progress
+from eval_pipeline.project import STATE_VARIABLE, Project
+from eval_pipeline.suite import Suite
+
+INSTANCE_FILE = "dagster.yaml"
+
+
+def open_instance(project: Project) -> dg.DagsterInstance:
+    """The Dagster instance in the project's state folder, configured by the project's `dagster.yaml`."""
+    project.state.mkdir(parents=True, exist_ok=True)
+    configuration = project.state / INSTANCE_FILE
+    if not configuration.exists() and (project.root / INSTANCE_FILE).is_file():
+        configuration.unlink(missing_ok=True)
+        configuration.symlink_to(project.root / INSTANCE_FILE)
+    os.environ[STATE_VARIABLE] = str(project.state)
+    return dg.DagsterInstance.get()
+
+
+def execute(
+    project: Project, suite: Suite, version: str, config: Mapping[str, Any], progress: Progress
+) -> list[dg.AssetCheckEvaluation]:
+    """Run the whole chain for a version and return what its checks found."""
+    from eval_pipeline.definitions import defs
+
+    partitions = partitions_of(suite.name).name
+    with open_instance(project) as instance:
+        if partitions and not instance.has_dynamic_partition(partitions, version):
+            instance.add_dynamic_partitions(partitions, [version])
+        given = {name: value for name, value in config.items() if value is not None}
+        result = defs.resolve_job_def(evaluation_job(suite.name)).execute_in_process(
+            instance=instance,
+            partition_key=version,
+            run_config={
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                "ops": {f"{suite.name}__model_outputs": {"config": given}},
+            },
+            resources={PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
+            raise_on_error=False,
+        )
+        checks = result.get_asset_check_evaluations()
+        if not result.success and all(check.passed for check in checks if check.blocking):
+            failed = next((event for event in result.all_events if event.is_step_failure), None)
+            reason = failed.step_failure_data.error_display_string if failed else "the run failed"
+            raise RuntimeError(f"run {result.run_id} of {suite.name} {version} failed:\n{reason}")
+        return list(checks)
+
+
+def problems_of(check: dg.AssetCheckEvaluation) -> list[Problem]:
+    """The problems that made a check fail."""
+    return msgspec.convert(check.metadata[PROBLEMS].value, list[Problem])

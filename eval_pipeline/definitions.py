@@ -1,0 +1,22 @@
+"""Everything that Dagster loads: the chain of every suite, its job, and the resources they share."""
+
+import dagster as dg
+
+from eval_pipeline.chain import PROGRESS, PROJECT, STORE, LogProgress, build_chain, build_job
+from eval_pipeline.project import Project
+from eval_pipeline.store.io_manager import StoreIOManager
+from eval_pipeline.suites import all_suites
+
+project = Project.find()
+chains = {suite: build_chain(suite, project) for suite in all_suites(project)}
+
+defs = dg.Definitions(
+    assets=[asset for chain in chains.values() for asset in chain],
+    jobs=[build_job(suite, chain) for suite, chain in chains.items()],
+    resources={
+        PROJECT: project,
+        STORE: StoreIOManager(lambda: Project.find().state),
+        PROGRESS: dg.ResourceDefinition.hardcoded_resource(LogProgress),
+    },
+    executor=dg.in_process_executor,
+)

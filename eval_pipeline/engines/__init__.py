@@ -1,0 +1,43 @@
+"""Engines: what answers a case. They are named in `engines.yaml` and share one interface."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+import msgspec
+
+from eval_pipeline.answers import Answer
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One question to an engine. There is no place in it for a golden answer."""
+
+    case_id: str
+    trial: int
+    prepared: Any
+    prompt: str | None = None
+    """The rendered prompt, for engines that read it."""
+
+
+class Engine(Protocol):
+    """Requests in, answers out as they complete."""
+
+    @property
+    def name(self) -> str:
+        """Its name in `engines.yaml`."""
+
+    @property
+    def model(self) -> str:
+        """What exactly answers: part of an evaluation's identity."""
+
+    @property
+    def trials(self) -> int:
+        """How many trials it runs unless told otherwise: one where answers do not vary."""
+
+    @property
+    def reads_prompt(self) -> bool:
+        """Whether it reads the rendered prompt, or only the prompt's parameters."""
+
+    def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+        """Answer every request; an answer that cannot be given carries its error."""

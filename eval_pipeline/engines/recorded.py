@@ -1,0 +1,51 @@
+"""The recorded engine: outputs that another system produced, read from a JSON Lines file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from eval_pipeline.answers import MISSING, Answer
+from eval_pipeline.content import files_hash
+from eval_pipeline.engines import Request
+from eval_pipeline.problems import Problems
+from eval_pipeline.suite import Suite
+
+
+class RecordedEngine:
+    """Answers from a file. What the file does not hold is missing, and so an error."""
+
+    reads_prompt = False
+
+    def __init__(self, name: str, suite: Suite, path: Path) -> None:
+        self.name = name
+        problems = Problems()
+        if not path.is_file():
+            problems.add(path, "does not exist", "Record outputs there, or choose another engine.")
+            problems.stop_if_any()
+        self._answers = suite.answers(path, problems)
+        problems.stop_if_any()
+        self.model = f"recorded-{files_hash([path])[:8]}"
+
+    @property
+    def trials(self) -> int:
+        """How many trials the file holds."""
+        return len(self._answers.trials)
+
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+        """Look every request up; the file's trials are taken in order, whatever their numbers."""
+        trials = self._answers.trials
+        async for request in requests:
+            found = None
+            if request.trial <= len(trials):
+                found = self._answers.get(request.case_id, trials[request.trial - 1])
+            missing = Answer(
+                request.case_id, request.trial, error=MISSING, detail="the file has no such output"
+            )
+            yield _renumbered(found, request.trial) if found else missing
+
+
+def _renumbered(answer: Answer, trial: int) -> Answer:
+    from msgspec.structs import replace
+
+    return replace(answer, trial=trial)

@@ -1,0 +1,257 @@
+"""An evaluation: what a prompt version scored on a golden set, with everything that identifies it."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from eval_pipeline import metrics as metrics_package
+from eval_pipeline.content import content_hash, files_hash
+from eval_pipeline.gates import Gate, GateResult, judge
+from eval_pipeline.reports.numbers import number
+from eval_pipeline.scoring import (
+    POPULATION,
+    Scores,
+    all_metrics,
+    metric_values,
+    quantities,
+    row_values,
+)
+from eval_pipeline.suite import Context, KeyedCount, Metric, Suite, everything
+
+WORST_CASES = 5
+
+
+class OutputsIdentity(msgspec.Struct, frozen=True):
+    """What decides which answers there are: change any of it, and the engine is asked again."""
+
+    suite: str
+    version: str
+    prompt_hash: str
+    inputs_hash: str
+    engine: str
+    model: str
+    sample: str
+    trials: int
+
+    @property
+    def id(self) -> str:
+        """The identity in one word."""
+        return content_hash(self)
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """What decides which numbers there are: the answers, the golden set, and the scoring code."""
+
+    outputs: OutputsIdentity
+    golden_hash: str
+    scorer: str
+
+    @property
+    def id(self) -> str:
+        """The identity in one word."""
+        return content_hash(self)
+
+
+class MetricValue(msgspec.Struct, frozen=True):
+    """A metric's value: the mean over trials, and each trial's own."""
+
+    value: float | None
+    trials: tuple[float | None, ...]
+    applies: bool = True
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Every number that scores yield."""
+
+    suite: str
+    cases: int
+    trials: int
+    errors: dict[str, int]
+    metrics: dict[str, MetricValue]
+    groups: dict[str, dict[str, dict[str, float | None]]]
+    tables: dict[str, list[dict[str, Any]]]
+    gates: tuple[GateResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no gate fails."""
+        return all(gate.status != "fail" for gate in self.gates)
+
+    @property
+    def error_count(self) -> int:
+        """How many answers could not be used."""
+        return sum(self.errors.values())
+
+
+class CaseResult(msgspec.Struct, frozen=True):
+    """How one case fared over all trials."""
+
+    case_id: str
+    headline: float | None
+    passed: int
+    trials: int
+    errors: tuple[str, ...]
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """An immutable record: who was evaluated on what, and the numbers."""
+
+    id: str
+    identity: Identity
+    created_at: str
+    summary: Summary
+    case_results: tuple[CaseResult, ...]
+
+
+def scorer_version(suite: Suite) -> str:
+    """The scoring code in one word: a suite's own modules and the metrics it may use."""
+    modules = (sys.modules[suite.output.__module__], metrics_package)
+    folders = [Path(str(module.__file__)).parent for module in modules]
+    return files_hash(file for folder in folders for file in folder.glob("*.py"))
+
+
+def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summary:
+    """Every metric, over everything and by group, and how it stands against its gate."""
+    trials = sorted(set(scores.trials.tolist()))
+    values = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
+    values |= _trial_metrics(suite, scores, values)
+    units = {name: each.unit for name, each in quantities(suite).items()}
+    results = [
+        judge(gate, name, values[name].value, values[name].applies, number(values[name].value, units[name]))
+        for name, gate in gates.items()
+    ]
+    return Summary(
+        suite=suite.name,
+        cases=len(set(scores.case_ids)),
+        trials=len(trials),
+        errors=dict(sorted(Counter(filter(None, scores.counts["error"].to_pylist())).items())),
+        metrics=values,
+        groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
+        tables=_tables(suite, scores),
+        gates=tuple(results),
+    )
+
+
+def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:
+    """Each case's headline value and passes, worst first."""
+    rows: dict[str, list[tuple[float | None, float, str | None]]] = {}
+    for case_id, value, passed, error in zip(
+        scores.case_ids,
+        row_values(suite.metric(suite.headline), scores),
+        scores.counts["passed"].to_pylist(),
+        scores.counts["error"].to_pylist(),
+        strict=True,
+    ):
+        rows.setdefault(case_id, []).append((value, passed, error))
+    metric = suite.metric(suite.headline)
+    results = [
+        CaseResult(
+            case_id,
+            mean_or_none([value for value, _, _ in each]),
+            int(sum(passed for _, passed, _ in each)),
+            len(each),
+            tuple(error for _, _, error in each if error),
+        )
+        for case_id, each in rows.items()
+    ]
+    sign = 1 if metric.direction == "higher" else -1
+    return tuple(
+        sorted(
+            results, key=lambda each: (each.headline is not None, sign * (each.headline or 0.0), each.case_id)
+        )
+    )
+
+
+def mean_or_none(values: Sequence[float | None]) -> float | None:
+    """The mean; undefined where any value is undefined, so that nothing is averaged away."""
+    present = [value for value in values if value is not None]
+    return statistics.fmean(present) if values and len(present) == len(values) else None
+
+
+def context_for(suite: Suite, folder: Path, settings: Mapping[str, Any] | None = None) -> Context:
+    """What scoring may use: the suite's settings and the resources of a golden folder."""
+    resources = suite.resources(folder / "resources") if suite.resources else None
+    return Context(msgspec.convert(dict(settings or {}), suite.settings, strict=False), resources)
+
+
+def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tuple[Metric, MetricValue]]:
+    positions = np.searchsorted(trials, scores.trials)
+    sums = scores.sums(positions, len(trials))
+    found = []
+    for metric in all_metrics(suite):
+        applies = metric.population is everything or bool(sums[POPULATION + metric.name].sum())
+        values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
+        found.append((metric, MetricValue(mean_or_none(values), values, applies)))
+    return found
+
+
+def _trial_metrics(suite: Suite, scores: Scores, values: Mapping[str, MetricValue]) -> dict[str, MetricValue]:
+    if not suite.trial_metrics:
+        return {}
+    per_trial = {name: value.trials for name, value in values.items()}
+    keyed = [
+        (
+            row["case_id"],
+            row["trial"],
+            KeyedCount(row["table"], row["row_key"], row["column_key"], row["value"]),
+        )
+        for row in scores.keyed.to_pylist()
+    ]
+    return {metric.name: MetricValue(metric.formula(per_trial, keyed), ()) for metric in suite.trial_metrics}
+
+
+def _groups(
+    suite: Suite, scores: Scores, axis: str, trials: Sequence[int]
+) -> dict[str, dict[str, float | None]]:
+    labels = scores.attribute(axis)
+    groups = sorted(set(labels))
+    positions = np.searchsorted(trials, scores.trials)
+    index = np.array([groups.index(label) for label in labels], dtype=np.int64)
+    sums = scores.sums(index * len(trials) + positions, len(groups) * len(trials))
+    found: dict[str, dict[str, float | None]] = {group: {} for group in groups}
+    for metric in all_metrics(suite):
+        values = metric_values(metric, sums)
+        for number_, group in enumerate(groups):
+            found[group][metric.name] = mean_or_none(values[number_ * len(trials) :][: len(trials)])
+    return found
+
+
+def _tables(suite: Suite, scores: Scores) -> dict[str, list[dict[str, Any]]]:
+    if not suite.tables:
+        return {}
+    sums = scores.sums(np.zeros(scores.counts.num_rows, dtype=np.int64), 1)
+    return {name: build(sums.table(name)) for name, build in suite.tables.items()}
+
+
+def score_report(suite: Suite, summary: Summary) -> dict[str, Any]:
+    """The score report: plain numbers, null where a metric is undefined."""
+    report: dict[str, Any] = {
+        "suite": summary.suite,
+        "cases": summary.cases,
+        "trials": summary.trials,
+        "errors": summary.error_count,
+        "errors_by_kind": summary.errors,
+        "metrics": {name: value.value for name, value in summary.metrics.items()},
+        "groups": summary.groups,
+        "tables": summary.tables,
+        "gates": [
+            {
+                "metric": gate.metric,
+                "value": gate.value,
+                "zone": gate.zone,
+                "status": gate.status,
+                "severity": gate.severity,
+            }
+            for gate in summary.gates
+        ],
+        "pass": summary.passed,
+    }
+    return {**report, **(suite.report_keys(report) if suite.report_keys else {})}

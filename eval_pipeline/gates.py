@@ -1,0 +1,174 @@
+"""Gates: `gates.yaml` says per metric which values fail, pass and excel, and which drops matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from eval_pipeline.documents import Violation, read_yaml
+from eval_pipeline.problems import BadInput, Problem, Problems
+from eval_pipeline.scoring import ERROR_RATE, all_metrics
+from eval_pipeline.suite import Severity, Suite
+
+TOLERANCE = 1e-9
+GATES_FILE = "gates.yaml"
+
+Zone = Literal["fail", "between", "pass", "excellent"]
+Status = Literal["pass", "warn", "fail", "not_applicable"]
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_BOUND = re.compile(rf"\s*(<=|>=|<|>)\s*({_NUMBER.pattern})\s*")
+
+
+class Bound(NamedTuple):
+    """A comparison with a number, as the documents write it: `>= 0.70`."""
+
+    sign: str
+    limit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Bound:
+        """The bound in a text."""
+        match = _BOUND.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is not a bound such as '>= 0.70'")
+        return cls(match[1], float(match[2]))
+
+    def holds(self, value: float) -> bool:
+        """Whether a value satisfies the bound, within the tolerance that floats need."""
+        if self.sign == ">=":
+            return value >= self.limit - TOLERANCE
+        if self.sign == "<=":
+            return value <= self.limit + TOLERANCE
+        if self.sign == ">":
+            return value > self.limit + TOLERANCE
+        return value < self.limit - TOLERANCE
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.limit:g}"
+
+
+class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Drops, in the metric's own unit, from which a person looks, and beyond which a change stops."""
+
+    investigate: float
+    block: float
+    beyond: Literal["block", "needs_approval"] = "block"
+
+
+class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `gates.yaml` says of one metric."""
+
+    fail: str
+    passes: str = msgspec.field(name="pass")
+    excellent: str | None = None
+    warn: str | None = None
+    severity: Severity = "critical"
+    regression: Regression | None = None
+    inconclusive: Literal["investigate", "block"] = "investigate"
+
+    def zone(self, value: float) -> Zone:
+        """The zone a value lies in."""
+        if Bound.parse(self.fail).holds(value):
+            return "fail"
+        if self.excellent and Bound.parse(self.excellent).holds(value):
+            return "excellent"
+        return "pass" if Bound.parse(self.passes).holds(value) else "between"
+
+    def warns(self, value: float) -> bool:
+        """Whether a value deserves a warning though its zone is fine."""
+        return self.warn is not None and Bound.parse(self.warn).holds(value)
+
+
+class GatesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `gates.yaml`."""
+
+    metrics: dict[str, Gate]
+
+
+class GateResult(msgspec.Struct, frozen=True):
+    """How a metric stands against its gate."""
+
+    metric: str
+    value: float | None
+    zone: Zone | None
+    status: Status
+    severity: Severity
+    message: str
+
+
+ERROR_GATE = Gate(fail="> 0.01", passes="<= 0.01", excellent="<= 0")
+"""In every suite: more than one case in a hundred without a usable output is a failure."""
+
+
+def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
+    """The gates of a suite, from a `gates.yaml`; the gate on errors is always among them."""
+    known = {metric.name for metric in all_metrics(suite)} | {each.name for each in suite.trial_metrics}
+
+    def check(file: GatesFile) -> Iterable[Violation]:
+        for name, gate in file.metrics.items():
+            if name not in known:
+                yield Violation(
+                    ("metrics", name), "is not a metric of the suite", f"Metrics: {_listed(known)}."
+                )
+            for field in ("fail", "pass", "excellent", "warn"):
+                text = getattr(gate, "passes" if field == "pass" else field)
+                if text is not None and not _BOUND.fullmatch(text):
+                    yield Violation(
+                        ("metrics", name, field), f"{text!r} is not a bound", "Write for example '>= 0.70'."
+                    )
+
+    file = read_yaml(path, GatesFile, problems, check)
+    gates = dict(file.metrics) if file else {}
+    gates.setdefault(ERROR_RATE.name, ERROR_GATE)
+    return gates
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def override(gates: Mapping[str, Gate], text: str, suite: Suite) -> dict[str, Gate]:
+    """Gates with limits replaced as `--gates metric=limit,…` says: worse than the limit fails."""
+    changed = dict(gates)
+    metrics = {metric.name: metric for metric in all_metrics(suite)}
+    wrong: list[Problem] = []
+    for part in filter(None, text.split(",")):
+        name, _, limit = (piece.strip() for piece in part.partition("="))
+        if name not in metrics or not _NUMBER.fullmatch(limit):
+            remedy = f"Write metric=limit, with one of: {_listed(metrics)}."
+            wrong.append(Problem("input", 0, "--gates", f"{part!r} is not a gate", remedy))
+            continue
+        worse, fine = ("<", ">=") if metrics[name].direction == "higher" else (">", "<=")
+        changed[name] = Gate(fail=f"{worse} {limit}", passes=f"{fine} {limit}")
+    if wrong:
+        raise BadInput(wrong)
+    return changed
+
+
+def judge(gate: Gate, metric: str, value: float | None, applies: bool, shown: str) -> GateResult:
+    """The result of one gate. An undefined value fails, unless the golden set has no case for the metric."""
+    if not applies:
+        message = "The golden set has no case to which this metric applies."
+        return GateResult(metric, None, None, "not_applicable", gate.severity, message)
+    if value is None:
+        message = "The metric is undefined: nothing was there to measure. An undefined metric never passes."
+        return GateResult(metric, None, None, "fail", gate.severity, message)
+    zone = gate.zone(value)
+    status: Status = "pass"
+    if zone == "fail":
+        status = "fail" if gate.severity == "critical" else "warn"
+        message = f"{shown} is in the fail zone ({gate.fail})."
+    elif zone == "between":
+        status = "warn"
+        message = f"{shown} is between fail ({gate.fail}) and pass ({gate.passes})."
+    else:
+        message = f"{shown} is in the {zone} zone ({gate.excellent if zone == 'excellent' else gate.passes})."
+    if status == "pass" and gate.warns(value):
+        status = "warn"
+        message = f"{shown} lies in the {zone} zone but calls for a look ({gate.warn})."
+    return GateResult(metric, value, zone, status, gate.severity, message)

@@ -1,0 +1,1 @@
+"""Pure functions that suites share. Nothing here knows files, Dagster or pandas."""

@@ -1,0 +1,102 @@
+"""Asking an engine for every case and trial, and keeping what it answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from eval_pipeline.answers import MISSING, Answer
+from eval_pipeline.engines import Engine, Request
+from eval_pipeline.evaluation import OutputsIdentity
+from eval_pipeline.progress import Progress
+from eval_pipeline.prompt import Prompt
+from eval_pipeline.rendering import Renderer
+from eval_pipeline.store.tables import AnswerTable, GoldenTable
+from eval_pipeline.suite import Suite
+
+
+class _Asked(NamedTuple):
+    case_id: str
+    trial: int
+    input_hash: str
+    carried: msgspec.Raw
+
+
+class Questions:
+    """Turns inputs into requests. It reads only the golden table's inputs: no expectation gets this far."""
+
+    def __init__(self, suite: Suite, prompt: Prompt, golden: GoldenTable, resources: Any) -> None:
+        self._suite = suite
+        self._prompt = prompt
+        self._golden = golden
+        self._resources = resources
+        self.asked: deque[_Asked] = deque()
+
+    async def requests(self, engine: Engine, trials: int) -> AsyncIterator[Request]:
+        """Every case in every trial, in order.
+
+        The template is rendered for each case where the engine reads it, and for the first one
+        in any case, so that a broken template never goes unnoticed.
+        """
+        with ExitStack() as stack:
+            renderer = stack.enter_context(Renderer(self._prompt))
+            for trial in range(1, trials + 1):
+                for index, (case_id, input_hash, input_) in enumerate(self._golden.inputs(self._suite)):
+                    prepared = self._prepare(input_)
+                    text = renderer.render(prepared) if engine.reads_prompt or index == 0 else None
+                    self.asked.append(_Asked(case_id, trial, input_hash, self._carried(prepared)))
+                    yield Request(case_id, trial, prepared, text if engine.reads_prompt else None)
+
+    def _prepare(self, input_: Any) -> Any:
+        if self._suite.prepare is None:
+            return input_
+        return self._suite.prepare(input_, self._prompt.parameters, self._resources)
+
+    def _carried(self, prepared: Any) -> msgspec.Raw:
+        if not self._suite.carried:
+            return msgspec.Raw(b"null")
+        return msgspec.Raw(
+            msgspec.json.encode({name: getattr(prepared, name) for name in self._suite.carried})
+        )
+
+
+def collect_outputs(
+    suite: Suite,
+    prompt: Prompt,
+    golden: GoldenTable,
+    engine: Engine,
+    identity: OutputsIdentity,
+    resources: Any,
+    path: Path,
+    progress: Progress,
+) -> AnswerTable:
+    """Ask the engine everything and write its answers in the order of the questions."""
+    questions = Questions(suite, prompt, golden, resources)
+    progress.start(f"{prompt.version} on {engine.name}", golden.facts.cases * identity.trials)
+
+    async def ask() -> None:
+        ready: dict[tuple[str, int], Answer] = {}
+        errors = 0
+        with AnswerTable.writing(path, identity) as add:
+            async for answer in engine.answer(questions.requests(engine, identity.trials)):
+                ready[answer.case_id, answer.trial] = answer
+                errors += answer.error is not None
+                progress.advance(errors)
+                while questions.asked and (key := questions.asked[0][:2]) in ready:
+                    asked = questions.asked.popleft()
+                    add(replace(ready.pop(key), carried=asked.carried), asked.input_hash)
+            for asked in questions.asked:
+                answer = ready.get(asked[:2]) or Answer(
+                    asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
+                )
+                add(replace(answer, carried=asked.carried), asked.input_hash)
+
+    asyncio.run(ask())
+    return AnswerTable.open(path)

@@ -1,0 +1,74 @@
+"""Bad input, reported all at once: where it is, what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+
+class Problem(msgspec.Struct, frozen=True, order=True):
+    """One thing that is wrong with a file, or with a value a person gave."""
+
+    file: str
+    line: int
+    field: str
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        subject = f"{self.field}: " if self.field else ""
+        return f"{place}: {subject}{self.message.rstrip('.')}. {self.remedy}".rstrip()
+
+
+class BadInput(Exception):
+    """Input that cannot be used. The command line prints the problems and exits with 2."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class Problems:
+    """Collects problems, so that a person sees every one of them in a single attempt."""
+
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
+
+    def add(
+        self,
+        file: str | Path,
+        message: str,
+        remedy: str = "",
+        *,
+        line: int = 0,
+        field: str = "",
+    ) -> None:
+        """Record a problem; line 0 means that it concerns the whole file."""
+        self._found.append(Problem(shown_path(file), line, field, message, remedy))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(sorted(set(self._found)))
+
+    def stop_if_any(self) -> None:
+        """Raise everything that was found, or do nothing."""
+        if self._found:
+            raise BadInput(list(self))
+
+
+def bad_value(field: str, message: str, remedy: str = "") -> BadInput:
+    """A problem with a value given on the command line or in run configuration."""
+    return BadInput([Problem("input", 0, field, message, remedy)])
+
+
+def shown_path(path: str | Path) -> str:
+    """The path as a person would type it: relative to the working directory where it lies below it."""
+    try:
+        return str(Path(path).resolve().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)

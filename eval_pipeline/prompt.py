@@ -1,0 +1,206 @@
+"""Prompt files: Markdown with YAML front matter, one file per version, checked before anything runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from eval_pipeline.content import content_hash
+from eval_pipeline.documents import LARGEST_YAML, parse_yaml, shown, violations_of
+from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.suite import Suite
+
+_VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>\d+)\.(?P<minor>\d+)")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_NOT_VERSIONS = ("CHANGELOG.md", "README.md")
+
+Status = Literal["active", "candidate", "archived"]
+
+
+class FrontMatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands between the two `---` lines."""
+
+    suite: str
+    status: Status
+    predecessor: str | None = None
+    engine: str | None = None
+    description: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """One prompt version."""
+
+    version: str
+    path: Path
+    front: FrontMatter
+    parameters: Any
+    body: str
+    body_line: int
+    """The line of the file on which the body starts."""
+
+    @property
+    def name(self) -> str:
+        """The prompt's name, which its versions share."""
+        return prompt_name(self.version)
+
+    @property
+    def hash(self) -> str:
+        """What identifies the version; its status does not."""
+        front = {name: value for name, value in msgspec.to_builtins(self.front).items() if name != "status"}
+        return content_hash([front, self.body])
+
+
+def prompt_name(version: str) -> str:
+    """`decompose-concepts` for `decompose-concepts-v1.1`."""
+    return version.rpartition("-v")[0]
+
+
+def version_order(version: str) -> tuple[str, int, int]:
+    """Sorts versions by name, then by number: v1.10 comes after v1.9."""
+    match = _VERSION.fullmatch(version)
+    return (match["name"], int(match["major"]), int(match["minor"])) if match else (version, 0, 0)
+
+
+def load_prompt(suite: Suite, folder: Path, version: str, problems: Problems) -> Prompt | None:
+    """One version of a suite's prompts, or None where it has problems."""
+    if not _VERSION.fullmatch(version):
+        raise bad_value(
+            "prompt",
+            f"{version!r} is not a version name",
+            "Write <name>-v<major>.<minor>, letters, digits and - only.",
+        )
+    path = folder / f"{version}.md"
+    if not path.is_file():
+        present = ", ".join(versions_in(folder)) or "none"
+        raise bad_value("prompt", f"{path.name} does not exist", f"Versions: {present}.")
+    before = len(problems)
+    prompt = _parse(suite, path, problems)
+    if prompt is not None:
+        _check(suite, prompt, folder, problems)
+    return prompt if len(problems) == before else None
+
+
+def load_prompts(suite: Suite, folder: Path, problems: Problems) -> list[Prompt]:
+    """Every version of a suite's prompts; of each prompt name at most one may be active."""
+    for path in sorted(folder.glob("*.md")):
+        if path.name not in _NOT_VERSIONS and not _VERSION.fullmatch(path.stem):
+            problems.add(path, "is not named like a version", "Name it <name>-v<major>.<minor>.md.")
+    prompts = [
+        prompt
+        for version in versions_in(folder)
+        if (prompt := load_prompt(suite, folder, version, problems)) is not None
+    ]
+    active: dict[str, Prompt] = {}
+    for prompt in prompts:
+        if prompt.front.status != "active":
+            continue
+        if prompt.name in active:
+            problems.add(
+                prompt.path,
+                f"{active[prompt.name].version} is active too",
+                "Keep one active version per prompt name.",
+                field="status",
+            )
+        active[prompt.name] = prompt
+    return prompts
+
+
+def versions_in(folder: Path) -> list[str]:
+    """The versions a folder holds, in order."""
+    found = (path.stem for path in folder.glob("*.md") if _VERSION.fullmatch(path.stem))
+    return sorted(found, key=version_order)
+
+
+def _parse(suite: Suite, path: Path, problems: Problems) -> Prompt | None:
+    if path.stat().st_size > LARGEST_YAML:
+        problems.add(path, f"has more than {LARGEST_YAML:,} bytes", "Shorten the prompt.", line=1)
+        return None
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        problems.add(path, f"byte {error.start} is not UTF-8", "Save the file as UTF-8.")
+        return None
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        problems.add(
+            path,
+            "has no front matter",
+            "Start the file with a line ---, then suite: and status:, then a line ---.",
+            line=1,
+        )
+        return None
+    front = parse_yaml(match["yaml"], 2, path, FrontMatter, problems)
+    if front is None:
+        return None
+    wrong = list(violations_of(front.parameters, suite.parameters, ("parameters",)))
+    for violation in wrong:
+        problems.add(
+            path,
+            violation.message,
+            violation.remedy,
+            line=_line_of(match["yaml"], str(violation.path[-1])),
+            field=shown(violation.path),
+        )
+    if wrong:
+        return None
+    return Prompt(
+        path.stem,
+        path,
+        front,
+        msgspec.convert(front.parameters, suite.parameters),
+        text[match.end() :],
+        text.count("\n", 0, match.end()) + 1,
+    )
+
+
+def _line_of(yaml: str, key: str) -> int:
+    lines = yaml.splitlines()
+    return next((number for number, line in enumerate(lines, 2) if line.strip().startswith(f"{key}:")), 2)
+
+
+def _check(suite: Suite, prompt: Prompt, folder: Path, problems: Problems) -> None:
+    front, path = prompt.front, prompt.path
+    if front.suite != suite.name:
+        problems.add(
+            path, f"is {front.suite!r}", f"In this folder it is {suite.name!r}.", line=2, field="suite"
+        )
+    if front.predecessor is not None and front.predecessor not in versions_in(folder):
+        problems.add(
+            path,
+            f"{front.predecessor!r} is not a version in this folder",
+            f"Versions: {', '.join(versions_in(folder))}.",
+            field="predecessor",
+        )
+    for line, message, remedy in _template_problems(prompt.body, suite.variables):
+        problems.add(path, message, remedy, line=prompt.body_line + line - 1, field="template")
+
+
+def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:
+    """What can be seen without compiling: compiling evaluates constants, and is left to the sandbox."""
+    from jinja2 import Environment, TemplateSyntaxError, nodes
+
+    if not body.strip():
+        yield 1, "is empty", "Write the prompt below the front matter."
+        return
+    environment = Environment(autoescape=False)  # noqa: S701
+    try:
+        tree = environment.parse(body)
+    except TemplateSyntaxError as error:
+        yield error.lineno, f"is not a valid template: {error.message}", "Correct the syntax."
+        return
+    except RecursionError:
+        yield 1, "is nested too deeply", "Simplify it."
+        return
+    names = list(tree.find_all(nodes.Name))
+    own = {node.name for node in names if node.ctx != "load"} | {
+        node.name for node in tree.find_all(nodes.Macro)
+    }
+    allowed = {*known, *own, *environment.globals, "loop", "caller"}
+    for node in names:
+        if node.name not in allowed:
+            yield node.lineno, f"uses the unknown variable {node.name!r}", f"Known: {', '.join(known)}."

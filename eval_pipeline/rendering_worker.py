@@ -1,0 +1,59 @@
+"""Renders a template in a process of its own, with little memory and no environment.
+
+Started by `rendering.Renderer`, as a plain script: it imports nothing of this package. It reads
+the template and then one context per line from standard input, and answers each with a line.
+"""
+
+import json
+import resource
+import sys
+import traceback
+
+from jinja2 import StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+MEMORY = 2**30
+
+
+class TooLong(Exception):
+    """The rendered text exceeds its limit."""
+
+
+def render(template, variables, longest):
+    """The rendered text; stops as soon as it grows too long."""
+    parts, size = [], 0
+    for part in template.generate(variables):
+        parts.append(part)
+        size += len(part)
+        if size > longest:
+            raise TooLong(f"renders to more than {longest:,} characters")
+    return "".join(parts)
+
+
+def template_line(error):
+    """The line of the template on which an error arose."""
+    frames = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
+    ]
+    return frames[-1] if frames else getattr(error, "lineno", 1)
+
+
+def main():
+    """Answer contexts until standard input ends."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    first = json.loads(sys.stdin.readline())
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        try:
+            template = environment.from_string(first["template"])
+            answer = {"text": render(template, json.loads(line), first["longest"])}
+        except MemoryError:
+            answer = {"error": "needs too much memory", "line": 1}
+        except Exception as error:
+            answer = {"error": str(error) or type(error).__name__, "line": template_line(error)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

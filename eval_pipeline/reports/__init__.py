@@ -1,0 +1,1 @@
+"""What people read: numbers, tables, charts and reports."""

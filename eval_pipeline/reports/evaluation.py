@@ -1,0 +1,269 @@
+"""What a person sees of an evaluation: tables, charts, and the report on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
+from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
+from eval_pipeline.gates import Bound, Gate, GateResult
+from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars
+from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.numbers import NOTHING, change, number
+from eval_pipeline.scoring import Scores, quantities
+from eval_pipeline.suite import Suite, Unit
+
+ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
+ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
+STATUS_SIGNS = {"pass": "✓", "warn": "⚠", "fail": "✗", "not_applicable": "not applicable"}
+MOST_DIAGNOSES = 12
+
+
+def units(suite: Suite) -> dict[str, Unit]:
+    """Each metric's unit."""
+    return {name: each.unit for name, each in quantities(suite).items()}
+
+
+def metric_table(suite: Suite, summary: Summary) -> str:
+    """Every metric with its value, zone and range over trials; gated ones first."""
+    gates = {gate.metric: gate for gate in summary.gates}
+    unit = units(suite)
+    names = [*gates, *(name for name in summary.metrics if name not in gates)]
+    rows = []
+    for name in names:
+        value = summary.metrics[name]
+        defined = [each for each in value.trials if each is not None]
+        spread = (
+            f"{number(min(defined), unit[name])} … {number(max(defined), unit[name])}"
+            if len(defined) > 1
+            else ""
+        )
+        rows.append((name, number(value.value, unit[name]), _zone(gates.get(name)), spread))
+    return table(("metric", "value", "zone", "over trials"), rows)
+
+
+def _zone(gate: GateResult | None) -> str:
+    if gate is None:
+        return ""
+    if gate.zone is None:
+        return "not applicable" if gate.status == "not_applicable" else "✗ undefined"
+    sign = ZONE_SIGNS[gate.zone]
+    return f"{sign} (⚠ look)" if gate.status == "warn" and gate.zone in ("pass", "excellent") else sign
+
+
+def metric_chart(suite: Suite, summary: Summary, gates: Mapping[str, Gate]) -> str:
+    """The gated metrics as bars in the colour of their zone, with a mark where passing begins."""
+    unit = units(suite)
+    return bars(
+        f"{suite.name}: gated metrics, coloured by zone; the line marks the pass threshold",
+        [
+            Bar(
+                result.metric,
+                _length(result.value, unit[result.metric]),
+                ZONE_COLOURS.get(result.zone or "", GREY),
+                number(result.value, unit[result.metric]),
+                (_length(Bound.parse(gates[result.metric].passes).limit, unit[result.metric]),),
+            )
+            for result in summary.gates
+        ],
+    )
+
+
+def _length(value: float | None, unit: Unit) -> float:
+    return (value or 0.0) / (100 if unit == "points" else 1)
+
+
+def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> str:
+    """The cases that fared worst, each with what was missed, invented or wrong."""
+    unit = units(suite)[suite.headline]
+    parts = []
+    for result in results[:WORST_CASES]:
+        headline = (
+            f"**{plain(result.case_id)}**: {suite.headline} {number(result.headline, unit)}, "
+            f"passed {result.passed} of {result.trials} trials"
+        )
+        rows = [row for row in _diagnoses(scores, result.case_id) if row["kind"] != "error"]
+        errors = [f"error: {plain(kind)}" for kind in result.errors]
+        parts.append(headline + "\n\n" + bullets([*errors, *_by_kind(rows)]))
+    return "\n\n".join(parts) or "There are no cases."
+
+
+def _diagnoses(scores: Scores, case_id: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = scores.restricted([case_id]).diagnoses.to_pylist()
+    return rows
+
+
+def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    kinds: dict[str, dict[str, None]] = {}
+    for row in rows:
+        what = " ← ".join(part for part in (row["expected"], row["got"]) if part)
+        kinds.setdefault(row["kind"], {})[what] = None
+    lines = []
+    for kind, told in sorted(kinds.items()):
+        some = "; ".join(plain(each, 120) for each in list(told)[:MOST_DIAGNOSES])
+        more = f" and {len(told) - MOST_DIAGNOSES} more" if len(told) > MOST_DIAGNOSES else ""
+        lines.append(f"{kind.replace('_', ' ')} ({len(told)}): {some}{more}")
+    return lines
+
+
+def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
+    """What a metric's bad value is made of, as `case: thing`, without repeats."""
+    kind = next((each.explained_by for each in suite.metrics if each.name == metric), "")
+    rows = scores.diagnoses.to_pylist() if kind else []
+    told = (f"{row['case_id']}: {row['got'] or row['expected']}" for row in rows if row["kind"] == kind)
+    return list(dict.fromkeys(plain(each, 120) for each in told))
+
+
+def group_tables(suite: Suite, summary: Summary) -> str:
+    """The gated metrics by group."""
+    unit = units(suite)
+    names = [gate.metric for gate in summary.gates]
+    return "\n\n".join(
+        f"**By {axis}**\n\n"
+        + table(
+            (axis, *names),
+            (
+                (plain(value) or NOTHING, *(number(row.get(name), unit[name]) for name in names))
+                for value, row in groups.items()
+            ),
+        )
+        for axis, groups in summary.groups.items()
+    )
+
+
+def suite_tables(summary: Summary) -> str:
+    """The tables that the suite itself defines."""
+    return "\n\n".join(
+        f"**{name.replace('_', ' ')}**\n\n"
+        + table(tuple(rows[0]), (tuple(_cell(value) for value in row.values()) for row in rows))
+        for name, rows in summary.tables.items()
+        if rows
+    )
+
+
+def _cell(value: Any) -> str:
+    return number(value, "number") if isinstance(value, float) or value is None else plain(value)
+
+
+def comparison_table(suite: Suite, comparison: Comparison) -> str:
+    """Every metric before and after, with what the change asks for; gated ones first."""
+    unit = units(suite)
+    ordered = sorted(comparison.metrics, key=lambda each: not each.gated)
+    return table(
+        ("metric", "before", "after", "difference", "zone", "verdict", "action"),
+        (
+            (
+                each.metric,
+                number(each.before, unit[each.metric]),
+                number(each.after, unit[each.metric]),
+                change(each.difference, unit[each.metric]),
+                _zone_change(each),
+                each.verdict if each.gated else "",
+                each.action.replace("_", " ") if each.gated else "",
+            )
+            for each in ordered
+        ),
+    )
+
+
+def _zone_change(each: MetricChange) -> str:
+    if each.zone_before == each.zone_after:
+        return each.zone_after or ""
+    return f"{each.zone_before or NOTHING} → {each.zone_after or NOTHING}"
+
+
+def comparison_chart(suite: Suite, comparison: Comparison) -> str:
+    """The differences of gated metrics: to the right is better."""
+    direction = {name: each.direction for name, each in quantities(suite).items()}
+    unit = units(suite)
+    colours = {"improved": GREEN, "unchanged": GREY, "regressed": RED, "incomparable": GREY}
+    gated = [each for each in comparison.metrics if each.gated]
+    gains = [(each.difference or 0.0) * (1 if direction[each.metric] == "higher" else -1) for each in gated]
+    largest = max((abs(gain) for gain in gains), default=0.0) or 1.0
+    return bars(
+        f"{suite.name}: {comparison.after} against {comparison.before}; to the right is better",
+        [
+            Bar(
+                each.metric, gain / largest, colours[each.verdict], change(each.difference, unit[each.metric])
+            )
+            for each, gain in zip(gated, gains, strict=True)
+        ],
+    )
+
+
+def comparison_text(suite: Suite, comparison: Comparison) -> str:
+    """A comparison in full."""
+    parts = [
+        f"**{comparison.verdict}**, action: **{comparison.action.replace('_', ' ')}**. "
+        f"{plain(comparison.sentence, 1000)}",
+        bullets(plain(note) for note in comparison.notes),
+        comparison_table(suite, comparison),
+        _case_list(suite, "Cases that regressed", comparison.regressed),
+        _case_list(suite, "Cases that improved", comparison.improved),
+        *(
+            f"{title}: {', '.join(plain(name) for name in names)}."
+            for title, names in (
+                ("New cases, not compared", comparison.appeared),
+                ("Cases that vanished", comparison.vanished),
+                ("Cases whose input changed, not compared", comparison.changed),
+            )
+            if names
+        ),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
+    if not changes:
+        return f"{title}: none."
+    unit = units(suite)[suite.headline]
+    rows = (
+        (
+            plain(each.case_id),
+            number(each.before, unit),
+            number(each.after, unit),
+            change(each.difference, unit),
+        )
+        for each in changes
+    )
+    return f"{title} ({suite.headline}):\n\n" + table(("case", "before", "after", "difference"), rows)
+
+
+def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Comparison | None) -> str:
+    """The report on an evaluation: verdict first, then numbers, then cases."""
+    summary, outputs = evaluation.summary, evaluation.identity.outputs
+    failing = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "fail"]
+    warnings = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "warn"]
+    verdict = (
+        "✗ fails its gates" if failing else "⚠ passes with warnings" if warnings else "✓ passes its gates"
+    )
+    parts = [
+        f"# {outputs.version}: {verdict}",
+        f"{suite.description} {summary.cases} cases × {summary.trials} trials on engine "
+        f"`{outputs.engine}` ({plain(outputs.model)}), {summary.error_count} errors.",
+        "## Gates\n\n"
+        + (
+            bullets([*(f"✗ {line}" for line in failing), *(f"⚠ {line}" for line in warnings)])
+            or "Every gate passes."
+        ),
+        "## Metrics\n\n" + metric_table(suite, summary),
+        "## Against the baseline\n\n"
+        + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
+        "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
+        "## Groups and tables\n\n"
+        + "\n\n".join(filter(None, (group_tables(suite, summary), suite_tables(summary)))),
+        "## Identity\n\n"
+        + table(
+            ("what", "value"),
+            (
+                ("evaluation", evaluation.id),
+                ("prompt", outputs.prompt_hash),
+                ("golden set", evaluation.identity.golden_hash),
+                ("scoring code", evaluation.identity.scorer),
+                ("sample", plain(outputs.sample)),
+                ("evaluated at", evaluation.created_at),
+            ),
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"

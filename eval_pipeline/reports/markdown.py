@@ -1,0 +1,31 @@
+"""Markdown that is safe to show: whatever a model wrote lands in it as plain, bounded text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+LONGEST_CELL = 300
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$:@-])")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def plain(text: object, longest: int = LONGEST_CELL) -> str:
+    """Text as it is, with everything that Markdown or HTML would act on taken out of action."""
+    flat = " ".join(_UNSEEN.sub(" ", str(text)).split())
+    if len(flat) > longest:
+        flat = flat[: longest - 1] + "…"
+    escaped = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(r"\\\1", escaped)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table. Cells are taken as they are: pass what others wrote through `plain`."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A Markdown list."""
+    return "\n".join(f"- {line}" for line in lines)

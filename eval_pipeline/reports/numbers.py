@@ -1,0 +1,31 @@
+"""How numbers are shown, everywhere. Rounding happens here and nowhere else."""
+
+from __future__ import annotations
+
+from eval_pipeline.suite import Unit
+
+NOTHING = "–"
+
+
+def number(value: float | None, unit: Unit = "fraction") -> str:
+    """A value as people read it: fractions as percent, points with one digit."""
+    if value is None:
+        return NOTHING
+    if unit == "fraction":
+        return f"{_plain(value * 100, 1)} %"
+    return _plain(value, 1 if unit == "points" else 4)
+
+
+def change(value: float | None, unit: Unit = "fraction") -> str:
+    """A difference with its sign; differences of fractions are percentage points."""
+    if value is None:
+        return NOTHING
+    size = value * 100 if unit == "fraction" else value
+    shown = _plain(size, 1 if unit != "number" else 4)
+    sign = "" if shown.startswith("-") else "+" if float(shown) else "±"
+    return f"{sign}{shown}{' pp' if unit == 'fraction' else ''}".replace("-", "−")
+
+
+def _plain(value: float, digits: int) -> str:
+    shown = f"{value:.{digits}f}"
+    return shown[1:] if shown.startswith("-") and float(shown) == 0 else shown

@@ -1,0 +1,119 @@
+"""Baselines: an evaluation that a person promoted, with a reason; its answers and numbers are frozen."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import msgspec
+
+from eval_pipeline.answers import index_answers, recorded_line
+from eval_pipeline.comparison import Comparison, Side
+from eval_pipeline.content import files_hash, replacing, write_json
+from eval_pipeline.documents import read_json
+from eval_pipeline.evaluation import Evaluation, Identity
+from eval_pipeline.problems import Problems
+from eval_pipeline.prompt import prompt_name
+from eval_pipeline.store.tables import AnswerTable
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """Who froze which evaluation, when and why."""
+
+    suite: str
+    version: str
+    promoted_by: str
+    promoted_at: str
+    reason: str
+    evaluation: str
+    identity: Identity
+    metrics: dict[str, float | None]
+    outputs_hash: str
+    cases: dict[str, str]
+    """Each case's id, and the hash of the input that was answered."""
+
+
+class Refused(Exception):
+    """A decision that the numbers do not allow. The command line prints it and exits with 1."""
+
+
+def baseline_file(golden: Path, version: str) -> Path:
+    """The baseline of a prompt name, in a suite's golden folder."""
+    return golden / "baseline" / f"{prompt_name(version)}.json"
+
+
+def outputs_file(golden: Path, version: str) -> Path:
+    """The answers behind a baseline."""
+    return golden / "baseline" / f"{prompt_name(version)}.outputs.jsonl"
+
+
+def read_baseline(golden: Path, version: str) -> Baseline | None:
+    """The baseline that a version is compared with; None where none was promoted."""
+    path = baseline_file(golden, version)
+    if not path.is_file():
+        return None
+    problems = Problems()
+    baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
+    outputs = outputs_file(golden, version)
+    if not outputs.is_file():
+        problems.add(outputs, "is missing, so the baseline cannot be used", "Restore it, or promote again.")
+    elif baseline is not None and files_hash([outputs]) != baseline.outputs_hash:
+        problems.add(outputs, "is not what was promoted", "Restore it, or promote again.")
+    problems.stop_if_any()
+    return baseline
+
+
+def baseline_side(golden: Path, baseline: Baseline) -> Side:
+    """The baseline as one side of a comparison."""
+    problems = Problems()
+    answers = index_answers(outputs_file(golden, baseline.version), problems)
+    problems.stop_if_any()
+    return Side(
+        f"baseline {baseline.version}",
+        baseline.identity.outputs,
+        answers,
+        baseline.cases,
+        baseline.identity.golden_hash,
+    )
+
+
+def promote(
+    golden: Path,
+    evaluation: Evaluation,
+    comparison: Comparison | None,
+    answers: AnswerTable,
+    person: str,
+    reason: str,
+) -> Baseline:
+    """Freeze an evaluation. A failing, incomplete or regressed one is refused."""
+    objections = list(_objections(evaluation, comparison))
+    if objections:
+        raise Refused("\n".join(objections))
+    version = evaluation.identity.outputs.version
+    with replacing(outputs_file(golden, version)) as temporary, temporary.open("wb") as file:
+        file.writelines(recorded_line(answer) for answer in answers)
+    baseline = Baseline(
+        suite=evaluation.identity.outputs.suite,
+        version=version,
+        promoted_by=person,
+        promoted_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        reason=reason,
+        evaluation=evaluation.id,
+        identity=evaluation.identity,
+        metrics={name: value.value for name, value in evaluation.summary.metrics.items()},
+        outputs_hash=files_hash([outputs_file(golden, version)]),
+        cases=answers.input_hashes(),
+    )
+    write_json(baseline_file(golden, version), baseline)
+    return baseline
+
+
+def _objections(evaluation: Evaluation, comparison: Comparison | None) -> list[str]:
+    summary = evaluation.summary
+    found = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "fail"]
+    if summary.error_count:
+        kinds = ", ".join(f"{count} × {kind}" for kind, count in summary.errors.items())
+        found.append(f"The evaluation is incomplete: {kinds}.")
+    if comparison and comparison.action in ("needs_approval", "block"):
+        found.append(f"Compared with {comparison.before}: {comparison.sentence}")
+    return found

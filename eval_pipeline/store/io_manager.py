@@ -1,0 +1,105 @@
+"""How assets hand their values on: through the store, so that any run can pick up where another stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import msgspec
+
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Evaluation, Identity
+from eval_pipeline.store import Scored, Store
+from eval_pipeline.store.tables import AnswerTable, GoldenTable
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """An evaluation's comparison with its baseline, if it has one."""
+
+    identity: Identity
+    comparison: Comparison | None
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The report on an evaluation."""
+
+    identity: Identity
+    text: str
+
+
+class StoreIOManager(dg.IOManager):
+    """Keeps what assets return, and opens the latest of it for assets downstream.
+
+    Within a run the value that this very run made is handed on, so that two runs on one
+    partition never read each other's half-finished work.
+    """
+
+    def __init__(self, root: Callable[[], Path]) -> None:
+        self._root = root
+        self._run_id = ""
+        self._made: dict[tuple[str, ...], Any] = {}
+
+    @property
+    def store(self) -> Store:
+        """The store itself."""
+        return Store(self._root())
+
+    def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
+        """Keep a value."""
+        store, suite = self.store, context.asset_key.path[0]
+        if isinstance(obj, GoldenTable):
+            store.keep_golden(suite, obj)
+        elif isinstance(obj, AnswerTable):
+            store.keep_outputs(obj)
+        elif isinstance(obj, Scored):
+            store.keep_scores(obj)
+        elif isinstance(obj, Evaluation):
+            store.keep_evaluation(obj)
+        elif isinstance(obj, Compared):
+            store.keep_comparison(obj.identity, obj.comparison)
+        elif isinstance(obj, Report):
+            store.keep_report(obj.identity, obj.text)
+        else:
+            raise TypeError(f"{context.asset_key.to_user_string()} returned {type(obj).__name__}")
+        if context.run_id != self._run_id:
+            self._run_id, self._made = context.run_id, {}
+        self._made[_key(context)] = obj
+
+    def load_input(self, context: dg.InputContext) -> Any:
+        """Open a value: this run's own, else the latest."""
+        upstream = context.upstream_output
+        if (
+            upstream is not None
+            and context.step_context.run_id == self._run_id
+            and _key(context) in self._made
+        ):
+            return self._made[_key(context)]
+        suite, stage = context.asset_key.path
+        version = context.asset_partition_key if context.has_asset_partitions else ""
+        value = self._latest(suite, stage, version)
+        if value is None:
+            raise dg.Failure(
+                f"{suite}/{stage} has no value yet{' for ' + version if version else ''}. Materialize it first.",
+                allow_retries=False,
+            )
+        return value
+
+    def _latest(self, suite: str, stage: str, version: str) -> Any:
+        store = self.store
+        if stage == "golden_set":
+            return store.golden(suite)
+        if stage == "model_outputs":
+            return store.outputs(suite, version)
+        if stage == "case_scores":
+            return store.scored(suite, version)
+        evaluation = store.evaluation(suite, version)
+        if stage == "metrics" or evaluation is None:
+            return evaluation
+        return Compared(evaluation.identity, store.comparison(suite, version))
+
+
+def _key(context: dg.OutputContext | dg.InputContext) -> tuple[str, ...]:
+    version = context.asset_partition_key if context.has_asset_partitions else ""
+    return (*context.asset_key.path, version)

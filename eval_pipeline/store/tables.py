@@ -1,0 +1,298 @@
+"""Parquet tables of golden cases and of answers, written once and read in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from eval_pipeline.answers import STALE, Answer
+from eval_pipeline.content import canonical_json, content_hash, replacing
+from eval_pipeline.evaluation import OutputsIdentity
+from eval_pipeline.golden import GoldenCase
+from eval_pipeline.suite import Case, Suite
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+ROWS = 1000
+FACTS = b"eval_pipeline"
+
+
+class GoldenFacts(msgspec.Struct, frozen=True):
+    """What identifies a golden table."""
+
+    golden_hash: str
+    inputs_hash: str
+    cases: int
+
+
+@dataclass(frozen=True)
+class GoldenTable:
+    """A golden set as it was when it was loaded."""
+
+    path: Path
+    facts: GoldenFacts
+
+    @classmethod
+    def open(cls, path: Path) -> GoldenTable:
+        """A table that was written before."""
+        return cls(path, msgspec.json.decode(_facts(path), type=GoldenFacts))
+
+    @classmethod
+    def write(cls, folder: Path, rows: Iterable[GoldenCase], facts: Callable[[], GoldenFacts]) -> GoldenTable:
+        """Write cases to a table named by its content; `facts` is asked when all rows are there."""
+        columns = _golden_schema().names
+
+        def record(golden: GoldenCase) -> dict[str, Any]:
+            case = golden.case
+            values = (
+                case.id,
+                golden.file,
+                golden.line,
+                msgspec.json.encode(case.input),
+                msgspec.json.encode(case.expected),
+                msgspec.json.encode(case.attributes),
+                golden.input_hash,
+                golden.case_hash,
+            )
+            return dict(zip(columns, values, strict=True))
+
+        loading = folder / f".loading-{os.getpid()}.parquet"
+        try:
+            with _row_writer(loading, _golden_schema()) as writer:
+                for golden in rows:
+                    writer.add(record(golden))
+                found = facts()
+                writer.finish(found)
+            return cls(loading.replace(folder / f"{found.golden_hash}.parquet"), found)
+        finally:
+            loading.unlink(missing_ok=True)
+
+    def cases(self, suite: Suite) -> Iterator[GoldenCase]:
+        """Every case, decoded as it is needed."""
+        attributes = msgspec.json.Decoder(dict[str, str])
+        for row in _rows(self.path):
+            case = Case(
+                row["case_id"],
+                msgspec.json.decode(row["input"], type=suite.input),
+                msgspec.json.decode(row["expected"], type=suite.expected),
+                attributes.decode(row["attributes"]),
+            )
+            yield GoldenCase(case, row["file"], row["line"], row["input_hash"], row["case_hash"])
+
+    def inputs(self, suite: Suite) -> Iterator[tuple[str, str, Any]]:
+        """Case id, input hash and input. The expectations are not even read."""
+        for row in _rows(self.path, ["case_id", "input_hash", "input"]):
+            yield row["case_id"], row["input_hash"], msgspec.json.decode(row["input"], type=suite.input)
+
+    def hashes(self, column: Literal["input_hash", "case_hash"]) -> dict[str, str]:
+        """Each case's hash: of its input, or of all of it."""
+        return {row["case_id"]: row[column] for row in _rows(self.path, ["case_id", column])}
+
+
+class AnswerTable:
+    """Answers in the order of their trials and cases; texts are read a piece at a time."""
+
+    def __init__(self, path: Path, identity: OutputsIdentity) -> None:
+        import pyarrow.parquet as pq
+
+        self.path = path
+        self.identity = identity
+        self._file = pq.ParquetFile(path)
+        keys = self._file.read(["case_id", "trial"])
+        self._places = {
+            key: number
+            for number, key in enumerate(
+                zip(keys["case_id"].to_pylist(), keys["trial"].to_pylist(), strict=True)
+            )
+        }
+        self._group = -1
+        self._rows: list[dict[str, Any]] = []
+
+    @classmethod
+    def open(cls, path: Path) -> AnswerTable:
+        """A table that was written before."""
+        return cls(path, msgspec.json.decode(_facts(path), type=OutputsIdentity))
+
+    @classmethod
+    @contextmanager
+    def writing(cls, path: Path, identity: OutputsIdentity) -> Iterator[Callable[[Answer, str], None]]:
+        """Yield a function that adds an answer and its input's hash; the table appears at the end."""
+        columns = _answer_schema().names
+
+        with _row_writer(path, _answer_schema()) as writer:
+
+            def add(answer: Answer, input_hash: str) -> None:
+                values = (
+                    answer.case_id,
+                    answer.trial,
+                    input_hash,
+                    answer.text,
+                    answer.error,
+                    answer.detail,
+                    answer.latency_ms,
+                    answer.cost_usd,
+                    msgspec.json.encode(answer.tokens),
+                    bytes(answer.carried),
+                )
+                writer.add(dict(zip(columns, values, strict=True)))
+
+            yield add
+            writer.finish(identity)
+
+    @property
+    def trials(self) -> tuple[int, ...]:
+        """The trials there are."""
+        return tuple(range(1, self.identity.trials + 1))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def input_hashes(self) -> dict[str, str]:
+        """Which input of each case was answered."""
+        return {row["case_id"]: row["input_hash"] for row in _rows(self.path, ["case_id", "input_hash"])}
+
+    def __iter__(self) -> Iterator[Answer]:
+        return (_answer(row) for row in _rows(self.path))
+
+    def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
+        """The answer for a case in a trial; one that was given to another input is an error."""
+        place = self._places.get((case_id, trial))
+        if place is None:
+            return None
+        group, index = divmod(place, ROWS)
+        if group != self._group:
+            self._group, self._rows = group, self._file.read_row_group(group).to_pylist()
+        row = self._rows[index]
+        if row["input_hash"] != input_hash:
+            return Answer(
+                case_id, trial, error=STALE, detail="the case's input changed after it was answered"
+            )
+        return _answer(row)
+
+
+def read_table(path: Path) -> pa.Table:
+    """A whole table."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a whole table atomically."""
+    import pyarrow.parquet as pq
+
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def inputs_hash(input_hashes: Mapping[str, str]) -> str:
+    """What identifies the questions of a golden set, whatever the expectations."""
+    return content_hash(input_hashes)
+
+
+def _answer(row: dict[str, Any]) -> Answer:
+    return Answer(
+        row["case_id"],
+        row["trial"],
+        row["text"],
+        row["error"],
+        row["detail"],
+        row["latency_ms"],
+        row["cost_usd"],
+        msgspec.json.decode(row["tokens"]),
+        msgspec.Raw(row["carried"]),
+    )
+
+
+def _golden_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    text, data = pa.string(), pa.binary()
+    return pa.schema(
+        {
+            "case_id": text,
+            "file": text,
+            "line": pa.int64(),
+            "input": data,
+            "expected": data,
+            "attributes": data,
+            "input_hash": text,
+            "case_hash": text,
+        }
+    )
+
+
+def _answer_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.float64()
+    return pa.schema(
+        {
+            "case_id": text,
+            "trial": pa.int64(),
+            "input_hash": text,
+            "text": text,
+            "error": text,
+            "detail": text,
+            "latency_ms": number,
+            "cost_usd": number,
+            "tokens": pa.binary(),
+            "carried": pa.binary(),
+        }
+    )
+
+
+class _RowWriter:
+    """Writes rows in groups of equal size, so that a row's place tells its group."""
+
+    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
+        self._writer = writer
+        self._schema = schema
+        self._rows: list[dict[str, Any]] = []
+
+    def add(self, row: dict[str, Any]) -> None:
+        self._rows.append(row)
+        if len(self._rows) == ROWS:
+            self._flush()
+
+    def finish(self, facts: msgspec.Struct) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.add_key_value_metadata({FACTS: canonical_json(facts)})
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+
+
+@contextmanager
+def _row_writer(path: Path, schema: pa.Schema) -> Iterator[_RowWriter]:
+    import pyarrow.parquet as pq
+
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        yield _RowWriter(writer, schema)
+
+
+def _rows(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(ROWS, columns=columns):
+            yield from batch.to_pylist()
+
+
+def _facts(path: Path) -> bytes:
+    import pyarrow.parquet as pq
+
+    facts: bytes = pq.read_metadata(path).metadata[FACTS]
+    return facts

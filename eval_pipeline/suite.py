@@ -1,0 +1,392 @@
+"""The contract of a suite: one kind of task, described by plain functions and data.
+
+A suite turns (case, output) into rows of additive counts. Every metric is a function of summed
+counts, so that values per case, per group, per trial and over everything are one function on
+different sums, and shards merge exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.answers import Answer, AnswerFile, index_answers
+from eval_pipeline.problems import Problems
+
+Input = TypeVar("Input")
+Expected = TypeVar("Expected")
+
+Values = NDArray[np.float64]
+Direction = Literal["higher", "lower"]
+Unit = Literal["fraction", "points", "number"]
+Severity = Literal["critical", "warning"]
+
+
+class Case(msgspec.Struct, Generic[Input, Expected], frozen=True):
+    """One golden entry. Engines and templates see `input`; only scoring sees `expected`."""
+
+    id: str
+    input: Input
+    expected: Expected
+    attributes: dict[str, str] = {}
+
+
+class Place(NamedTuple):
+    """Where a golden entry stands."""
+
+    file: Path
+    line: int
+
+
+class CaseReader(Protocol):
+    """Reads the golden format that a suite's document defines."""
+
+    suffixes: tuple[str, ...]
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file; what cannot be read goes to `problems`."""
+
+
+class AnswerReader(Protocol):
+    """Opens a file of recorded outputs."""
+
+    def __call__(self, path: Path, problems: Problems) -> AnswerFile:
+        """The answers of a file, found by case and trial; what cannot be read goes to `problems`."""
+
+
+class Sums:
+    """Summed counts of one or many sets of rows: each column is a vector with one entry per set."""
+
+    def __init__(self, columns: Mapping[str, Values], tables: Mapping[str, KeyedSums]) -> None:
+        self._columns = columns
+        self._tables = tables
+
+    def __getitem__(self, column: str) -> Values:
+        return self._columns[column]
+
+    def table(self, name: str) -> KeyedSums:
+        """The summed keyed counts of a table."""
+        return self._tables[name]
+
+
+@dataclass(frozen=True)
+class KeyedSums:
+    """Summed counts with keys: `values[set, row, column]`."""
+
+    row_keys: tuple[str, ...]
+    column_keys: tuple[str, ...]
+    values: Values
+
+    def column(self, key: str) -> Values:
+        """One column for all rows: `[set, row]`; zeros where nothing was counted under that key."""
+        if key not in self.column_keys:
+            return np.zeros(self.values.shape[:2])
+        return self.values[:, :, self.column_keys.index(key)]
+
+
+Formula = Callable[[Sums], Values]
+Population = Callable[[Case[Any, Any]], bool]
+
+
+def everything(case: Case[Any, Any]) -> bool:
+    """The population of a metric that applies to every case."""
+    return True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number: what it means, how it follows from counts, and when it applies."""
+
+    name: str
+    description: str
+    formula: Formula
+    direction: Direction = "higher"
+    unit: Unit = "fraction"
+    population: Population = everything
+    on_error: float | None = None
+    """For a mean over cases: the value that an errored case counts as."""
+    explained_by: str = ""
+    """The kind of diagnosis that names what a bad value is made of."""
+
+
+def divide(numerator: Values, denominator: Values) -> Values:
+    """Element by element; undefined (NaN) where the denominator is 0."""
+    result = np.full(np.broadcast(numerator, denominator).shape, np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator != 0)
+    return result
+
+
+def ratio_of(numerator: str, denominator: str) -> Formula:
+    """Σ numerator ÷ Σ denominator."""
+    return lambda sums: divide(sums[numerator], sums[denominator])
+
+
+def mean(
+    name: str,
+    description: str,
+    *,
+    on_error: float,
+    direction: Direction = "higher",
+    unit: Unit = "fraction",
+    population: Population = everything,
+    explained_by: str = "",
+) -> Metric:
+    """A metric that is the mean of per-case values: one case, one vote.
+
+    It rests on the count pair of `mean_counts`: the value, and 1 where there is one.
+    """
+    formula = ratio_of(name, defined(name))
+    return Metric(name, description, formula, direction, unit, population, on_error, explained_by)
+
+
+def defined(name: str) -> str:
+    """The column that counts for how many cases a mean's value is defined."""
+    return f"{name}:defined"
+
+
+def mean_counts(values: Mapping[str, float | None]) -> dict[str, float]:
+    """The count pairs of per-case values; an undefined value counts for nothing."""
+    counts: dict[str, float] = {}
+    for name, value in values.items():
+        counts[name] = 0.0 if value is None else value
+        counts[defined(name)] = 0.0 if value is None else 1.0
+    return counts
+
+
+class Item(NamedTuple):
+    """A case with a usable output, ready to be scored."""
+
+    case: Case[Any, Any]
+    trial: int
+    output: Any
+    answer: Answer
+
+
+class KeyedCount(NamedTuple):
+    """A count under keys: a cell of a confusion matrix, a category's hits."""
+
+    table: str
+    row_key: str
+    column_key: str
+    value: float
+
+
+class Diagnosis(NamedTuple):
+    """What was wrong with an output, in words a person can act on."""
+
+    kind: str
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True)
+class CaseScore:
+    """What scoring one output yields."""
+
+    counts: Mapping[str, float]
+    keyed: Sequence[KeyedCount] = ()
+    diagnoses: Sequence[Diagnosis] = ()
+
+
+@dataclass
+class Batch:
+    """Scores of a batch of items, as columns. Rows of `keyed` and `diagnoses` name their item by index."""
+
+    counts: dict[str, Values]
+    keyed: list[tuple[int, KeyedCount]] = field(default_factory=list)
+    diagnoses: list[tuple[int, Diagnosis]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What scoring may use besides cases and outputs."""
+
+    settings: Any = None
+    resources: Any = None
+    annotations: Any = None
+
+
+Score = Callable[[Sequence[Item], Context], Batch]
+
+
+def per_case(score: Callable[[Item, Context], CaseScore]) -> Score:
+    """Lift a function of one item to the batched form."""
+
+    def score_batch(items: Sequence[Item], context: Context) -> Batch:
+        scores = [score(item, context) for item in items]
+        names = scores[0].counts.keys() if scores else ()
+        return Batch(
+            counts={name: np.array([each.counts[name] for each in scores], dtype=float) for name in names},
+            keyed=[(index, row) for index, each in enumerate(scores) for row in each.keyed],
+            diagnoses=[(index, row) for index, each in enumerate(scores) for row in each.diagnoses],
+        )
+
+    return score_batch
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A golden set at a glance: what requirements are checked against, one entry per case."""
+
+    case_ids: Sequence[str]
+    files: Sequence[str]
+    attributes: Mapping[str, Sequence[str]]
+    measures: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something a good golden set has. A shortfall fails a check; it never prevents scoring."""
+
+    name: str
+    description: str
+    shortfalls: Callable[[Overview], list[str]]
+    severity: Severity = "warning"
+
+
+def each_case(
+    measure: str,
+    description: str,
+    *,
+    minimum: float = 0,
+    maximum: float | None = None,
+    severity: Severity = "warning",
+) -> Requirement:
+    """Every case has between `minimum` and `maximum` of something."""
+
+    def shortfalls(overview: Overview) -> list[str]:
+        bounds = f"at least {minimum:g}" if maximum is None else f"{minimum:g} to {maximum:g}"
+        return [
+            f"{file}: {value:g} {measure.replace('_', ' ')}, {bounds} needed"
+            for file, value in zip(overview.files, overview.measures[measure], strict=True)
+            if value < minimum or (maximum is not None and value > maximum)
+        ]
+
+    return Requirement(measure, description, shortfalls, severity)
+
+
+def no_case_lists(
+    measure: str, description: str, complaint: str, *, severity: Severity = "critical"
+) -> Requirement:
+    """No case has anything in a list of offenders."""
+
+    def shortfalls(overview: Overview) -> list[str]:
+        return [
+            f"{file}: {complaint}: {', '.join(offenders)}"
+            for file, offenders in zip(overview.files, overview.measures[measure], strict=True)
+            if offenders
+        ]
+
+    return Requirement(measure, description, shortfalls, severity)
+
+
+def every_value(attribute: str, values: Iterable[str], description: str, *, minimum: int = 1) -> Requirement:
+    """Each value of an attribute has at least `minimum` cases."""
+    wanted = tuple(values)
+
+    def shortfalls(overview: Overview) -> list[str]:
+        found = list(overview.attributes.get(attribute, ()))
+        return [
+            f"{attribute} {value}: {found.count(value)} cases, at least {minimum} needed"
+            for value in wanted
+            if found.count(value) < minimum
+        ]
+
+    return Requirement(f"{attribute}s", description, shortfalls)
+
+
+def case_count(minimum: int, target: int, ideal: int) -> Requirement:
+    """Enough cases: below `minimum` is a failure, below `ideal` is said."""
+
+    def shortfalls(overview: Overview) -> list[str]:
+        count = len(overview.case_ids)
+        if count >= minimum:
+            return []
+        return [f"{count} cases, at least {minimum} needed (target {target}, ideal {ideal} or more)"]
+
+    return Requirement(
+        "case_count", f"At least {minimum} cases (target {target}, ideal {ideal} or more)", shortfalls
+    )
+
+
+class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For suites whose prompts, settings or resources take no options."""
+
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TrialMetric:
+    """A number that is defined over trials, such as stability, and so stands outside the sums of one.
+
+    The formula receives the per-trial values of every metric and the keyed counts as rows of
+    (case, trial, table, row key, column key, value).
+    """
+
+    name: str
+    description: str
+    formula: Callable[
+        [Mapping[str, Sequence[float | None]], Iterable[tuple[str, int, KeyedCount]]], float | None
+    ]
+    direction: Direction = "higher"
+    unit: Unit = "fraction"
+
+
+@dataclass(frozen=True, eq=False)
+class Suite:
+    """One kind of task: its cases, output contract, counts, metrics and embedded engine."""
+
+    name: str
+    description: str
+    reader: CaseReader
+    input: type[Any]
+    expected: type[Any]
+    output: type[Any]
+    score: Score
+    metrics: tuple[Metric, ...]
+    headline: str
+    case_passes: Callable[[Sums], NDArray[np.bool_]]
+    """Which cases pass, from their counts; errored cases never do."""
+    embedded: Callable[[Any, Any, Any], Any]
+    """(prepared, parameters, resources) → output: the deterministic classical system."""
+    parameters: type[Any] = NoParameters
+    settings: type[Any] = NoParameters
+    prepared: type[Any] | None = None
+    """The type of what a template renders; the input's own type where nothing is prepared."""
+    prepare: Callable[[Any, Any, Any], Any] | None = None
+    """(input, parameters, resources) → prepared."""
+    carried: tuple[str, ...] = ()
+    """Fields of `prepared` that become part of the output where the engine did not return them."""
+    resources: Callable[[Path], Any] | None = None
+    """Loads what lies in `golden/<suite>/resources/`."""
+    annotate: Callable[[Sequence[Item], Context], Any] | None = None
+    """Judgements by models, needed before scoring."""
+    error_counts: Callable[[Case[Any, Any]], Mapping[str, float]] | None = None
+    """What an errored case counts as in metrics that are not means over cases."""
+    answers: AnswerReader = index_answers
+    groups: tuple[str, ...] = ()
+    """Case attributes by which every metric is also shown."""
+    tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
+    """Tables for people, from the keyed counts of the same name."""
+    trial_metrics: tuple[TrialMetric, ...] = ()
+    measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
+    """What requirements look at, for one case."""
+    requirements: tuple[Requirement, ...] = ()
+    report_keys: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Keys that a suite's document wants at the top level of the score report."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names that a prompt template may use."""
+        return tuple(each.name for each in msgspec.structs.fields(self.prepared or self.input))
+
+    def metric(self, name: str) -> Metric:
+        """The metric of that name."""
+        return next(metric for metric in self.metrics if metric.name == name)

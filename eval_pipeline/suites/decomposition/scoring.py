@@ -1,0 +1,385 @@
+"""Scoring a decomposition: concepts by label or alias, relationships by both ends and predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.metrics.rates import harmonic_mean, ratio
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suite import (
+    Case,
+    CaseScore,
+    Context,
+    Diagnosis,
+    Item,
+    Metric,
+    Sums,
+    defined,
+    mean,
+    mean_counts,
+)
+from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput
+
+NEAR_MISS = 85.0
+PENALTY = 0.15
+
+
+class Concept(msgspec.Struct, frozen=True):
+    """A concept that was extracted."""
+
+    label: str
+    source_quote: str | None = None
+    confidence: float | None = None
+
+
+class ExtractedRelationship(msgspec.Struct, frozen=True):
+    """A relationship that was extracted."""
+
+    source: str
+    target: str
+    predicate: str
+
+
+class Decomposition(msgspec.Struct, frozen=True):
+    """The output contract."""
+
+    concepts: list[Concept]
+    relationships: list[ExtractedRelationship]
+
+
+class Triple(NamedTuple):
+    """A relationship whose ends are resolved."""
+
+    source: str
+    target: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.predicate} {self.target}"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Resolves labels and aliases to the expected concepts they name."""
+
+    names: dict[str, str]
+    """Normalized label or alias → the expected label."""
+
+    @classmethod
+    def of(cls, expected: DecompositionExpected) -> Vocabulary:
+        """The vocabulary of a case."""
+        return cls(
+            {
+                normalize(name): concept.label
+                for concept in expected.concepts
+                for name in (concept.label, *concept.aliases)
+            }
+        )
+
+    def resolve(self, text: str) -> str:
+        """The expected concept that a text names, or the normalized text itself."""
+        key = normalize(text)
+        return self.names.get(key, key)
+
+    def knows(self, resolved: str) -> bool:
+        """Whether a resolved name is an expected concept."""
+        return self.names.get(normalize(resolved)) == resolved
+
+    def triple(self, source: str, target: str, predicate: str) -> Triple:
+        """A relationship with its ends resolved."""
+        return Triple(self.resolve(source), self.resolve(target), normalize(predicate).upper())
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """An output with duplicates merged."""
+
+    quotes: dict[str, list[str]]
+    """Resolved concept → its non-blank quotes, normalized."""
+    triples: set[Triple]
+    entries: int
+    repeated: int
+
+    @classmethod
+    def of(cls, output: Decomposition, vocabulary: Vocabulary) -> Extraction:
+        """Merge what names the same concept or states the same relationship."""
+        quotes: dict[str, list[str]] = {}
+        for concept in output.concepts:
+            found = quotes.setdefault(vocabulary.resolve(concept.label), [])
+            quote = normalize(concept.source_quote or "")
+            if quote:
+                found.append(quote)
+        literal = [normalize(concept.label) for concept in output.concepts]
+        stated = [
+            (normalize(each.source), normalize(each.target), normalize(each.predicate))
+            for each in output.relationships
+        ]
+        return cls(
+            quotes,
+            {vocabulary.triple(each.source, each.target, each.predicate) for each in output.relationships},
+            len(literal) + len(stated),
+            len(literal) - len(set(literal)) + len(stated) - len(set(stated)),
+        )
+
+
+def score_case(item: Item, context: Context) -> CaseScore:
+    """The counts and diagnoses of one output."""
+    case: Case[DecompositionInput, DecompositionExpected] = item.case
+    expected = case.expected
+    vocabulary = Vocabulary.of(expected)
+    extraction = Extraction.of(item.output, vocabulary)
+    text = normalize(case.input.source_text)
+
+    extracted = set(extraction.quotes)
+    wanted = {concept.label for concept in expected.concepts}
+    required = {concept.label for concept in expected.concepts if concept.required}
+    found = extracted & wanted
+    forbidden = extracted & {normalize(label) for label in expected.forbidden_concepts}
+    quoted = {label for label, quotes in extraction.quotes.items() if quotes}
+    verified = {label for label in quoted if any(quote in text for quote in extraction.quotes[label])}
+
+    wanted_triples = {vocabulary.triple(r.source, r.target, r.predicate) for r in expected.relationships}
+    required_triples = {
+        vocabulary.triple(r.source, r.target, r.predicate) for r in expected.relationships if r.required
+    }
+    banned_triples = {
+        vocabulary.triple(r.source, r.target, r.predicate) for r in expected.forbidden_relationships
+    }
+    correct = extraction.triples & wanted_triples
+    banned = extraction.triples & banned_triples
+
+    precision = _share(found, extracted, wanted)
+    recall = ratio(len(found), len(wanted))
+    accuracy = _share(correct, extraction.triples, wanted_triples)
+    provenance = _share(quoted, extracted, wanted)
+    hallucination = ratio(len(forbidden), len(extracted))
+    overall = overall_score(recall, precision, accuracy, provenance, hallucination)
+    values = {
+        "concept_precision": precision,
+        "concept_recall": recall,
+        "required_recall": ratio(len(found & required), len(required)),
+        "concept_f1": None if recall is None or precision is None else harmonic_mean(precision, recall),
+        "relationship_accuracy": accuracy,
+        "relationship_recall": ratio(len(correct), len(wanted_triples)),
+        "required_relationship_recall": ratio(len(correct & required_triples), len(required_triples)),
+        "provenance_coverage": provenance,
+        "provenance_verified": ratio(len(verified), len(quoted)),
+        "hallucination_rate": hallucination,
+        "forbidden_relationship_rate": ratio(len(banned), len(extraction.triples)),
+        "duplicate_rate": ratio(extraction.repeated, extraction.entries),
+        "overall_score": overall,
+        "overall_index": None if overall is None else overall + PENALTY,
+    }
+    diagnoses = [
+        *(
+            Diagnosis("missed_required_concept" if label in required else "missed_concept", label, "")
+            for label in sorted(wanted - found)
+        ),
+        *(Diagnosis("forbidden_concept", "", label) for label in sorted(forbidden)),
+        *_invented(sorted(extracted - wanted - forbidden), sorted(wanted - found)),
+        *(
+            Diagnosis("unverified_quote", label, extraction.quotes[label][0])
+            for label in sorted(quoted - verified)
+        ),
+        *(
+            Diagnosis(
+                "missed_required_relationship" if triple in required_triples else "missed_relationship",
+                str(triple),
+                "",
+            )
+            for triple in sorted(wanted_triples - correct)
+        ),
+        *(Diagnosis("forbidden_relationship", "", str(triple)) for triple in sorted(banned)),
+        *_wrong_relationships(
+            sorted(extraction.triples - wanted_triples - banned), wanted_triples, vocabulary
+        ),
+    ]
+    return CaseScore(mean_counts(values), (), diagnoses)
+
+
+def overall_score(
+    recall: float | None,
+    precision: float | None,
+    relationship_accuracy: float | None,
+    provenance_coverage: float | None,
+    hallucination_rate: float | None,
+) -> float | None:
+    """0.25·recall + 0.20·precision + 0.20·relationship accuracy + 0.20·provenance − 0.15·hallucination.
+
+    Undefined where a rewarded part is; with nothing extracted nothing was hallucinated, so there
+    is no penalty.
+    """
+    if recall is None or precision is None or relationship_accuracy is None or provenance_coverage is None:
+        return None
+    rewards = 0.25 * recall + 0.20 * precision + 0.20 * relationship_accuracy + 0.20 * provenance_coverage
+    return rewards - PENALTY * (hallucination_rate or 0.0)
+
+
+def case_passes(sums: Sums) -> NDArray[np.bool_]:
+    """A case passes when no required concept and no required relationship is missed."""
+    complete = [
+        (sums[defined(name)] == 0) | (sums[name] >= sums[defined(name)] - 1e-9)
+        for name in ("required_recall", "required_relationship_recall")
+    ]
+    result: NDArray[np.bool_] = np.logical_and.reduce(complete)
+    return result
+
+
+def _share(part: Collection[object], whole: Collection[object], wanted: Collection[object]) -> float | None:
+    """|part| ÷ |whole|; with nothing extracted it is 0 where something was wanted, undefined elsewhere."""
+    if not whole:
+        return 0.0 if wanted else None
+    return len(part) / len(whole)
+
+
+def _invented(labels: Sequence[str], missed: Sequence[str]) -> Iterator[Diagnosis]:
+    """Wrong concepts; one that is close to a missed concept is a candidate for an alias."""
+    from rapidfuzz import fuzz, process
+
+    normalized = [normalize(label) for label in missed]
+    for label in labels:
+        near = process.extractOne(label, normalized, scorer=fuzz.token_sort_ratio, score_cutoff=NEAR_MISS)
+        if near:
+            yield Diagnosis("alias_candidate", missed[near[2]], label)
+        else:
+            yield Diagnosis("invented_concept", "", label)
+
+
+def _wrong_relationships(
+    triples: Sequence[Triple], wanted: set[Triple], vocabulary: Vocabulary
+) -> Iterator[Diagnosis]:
+    pairs = {(triple.source, triple.target): triple for triple in sorted(wanted, reverse=True)}
+    for triple in triples:
+        flipped = Triple(triple.target, triple.source, triple.predicate)
+        same_ends = pairs.get((triple.source, triple.target))
+        if flipped in wanted:
+            yield Diagnosis("reversed", str(flipped), str(triple))
+        elif same_ends is not None:
+            yield Diagnosis("wrong_predicate", str(same_ends), str(triple))
+        elif not (vocabulary.knows(triple.source) and vocabulary.knows(triple.target)):
+            yield Diagnosis("unknown_endpoint", "", str(triple))
+        else:
+            yield Diagnosis("spurious", "", str(triple))
+
+
+def _has_concepts(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+    return bool(case.expected.concepts)
+
+
+def _has_required_concepts(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+    return any(concept.required for concept in case.expected.concepts)
+
+
+def _has_relationships(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+    return bool(case.expected.relationships)
+
+
+def _has_required_relationships(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+    return any(relationship.required for relationship in case.expected.relationships)
+
+
+def _has_both(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+    return _has_concepts(case) and _has_relationships(case)
+
+
+METRICS: tuple[Metric, ...] = (
+    mean(
+        "overall_index",
+        "overall_score + 0.15: the last term read as 0.15·(1 − hallucination_rate), which thresholds fit.",
+        on_error=0.0,
+        population=_has_both,
+    ),
+    mean(
+        "overall_score",
+        "0.25·concept_recall + 0.20·concept_precision + 0.20·relationship_accuracy "
+        "+ 0.20·provenance_coverage − 0.15·hallucination_rate; at most 0.85.",
+        on_error=-PENALTY,
+        population=_has_both,
+    ),
+    mean(
+        "concept_precision",
+        "Distinct extracted concepts that are expected ÷ distinct extracted concepts.",
+        on_error=0.0,
+        population=_has_concepts,
+        explained_by="invented_concept",
+    ),
+    mean(
+        "concept_recall",
+        "Expected concepts found ÷ expected concepts.",
+        on_error=0.0,
+        population=_has_concepts,
+        explained_by="missed_required_concept",
+    ),
+    mean(
+        "required_recall",
+        "Required concepts found ÷ required concepts.",
+        on_error=0.0,
+        population=_has_required_concepts,
+        explained_by="missed_required_concept",
+    ),
+    mean(
+        "concept_f1",
+        "Harmonic mean of concept_precision and concept_recall; 0 when both are 0.",
+        on_error=0.0,
+        population=_has_concepts,
+    ),
+    mean(
+        "relationship_accuracy",
+        "Distinct extracted relationships whose source, target and predicate all match ÷ "
+        "distinct extracted relationships.",
+        on_error=0.0,
+        population=_has_relationships,
+        explained_by="wrong_predicate",
+    ),
+    mean(
+        "relationship_recall",
+        "Expected relationships found ÷ expected relationships.",
+        on_error=0.0,
+        population=_has_relationships,
+    ),
+    mean(
+        "required_relationship_recall",
+        "Required relationships found ÷ required relationships.",
+        on_error=0.0,
+        population=_has_required_relationships,
+        explained_by="missed_required_relationship",
+    ),
+    mean(
+        "provenance_coverage",
+        "Extracted concepts with a source quote ÷ extracted concepts.",
+        on_error=0.0,
+        population=_has_concepts,
+    ),
+    mean(
+        "provenance_verified",
+        "Concepts whose quote stands in the source text ÷ concepts with a quote.",
+        on_error=0.0,
+        explained_by="unverified_quote",
+    ),
+    mean(
+        "hallucination_rate",
+        "Extracted concepts on the forbidden list ÷ extracted concepts.",
+        on_error=1.0,
+        direction="lower",
+        explained_by="forbidden_concept",
+    ),
+    mean(
+        "forbidden_relationship_rate",
+        "Extracted relationships on the forbidden list ÷ extracted relationships.",
+        on_error=1.0,
+        direction="lower",
+        explained_by="forbidden_relationship",
+    ),
+    mean(
+        "duplicate_rate",
+        "Extracted entries that repeat another one ÷ extracted entries.",
+        on_error=1.0,
+        direction="lower",
+    ),
+)
