@@ -138,7 +138,7 @@ class AnswerFile:
     """A JSON Lines file of answers, indexed by case and trial: lines stay on disk until they are needed."""
 
     def __init__(self, path: Path, decode: Decode) -> None:
-        self._file = path.open("rb")
+        self._path = path
         self._decode = decode
         self._places: dict[tuple[str, int], tuple[int, int]] = {}
         self.repeated = 0
@@ -160,8 +160,9 @@ class AnswerFile:
         if place is None:
             return None
         offset, length = place
-        self._file.seek(offset)
-        return self._decode(self._file.read(length))
+        with self._path.open("rb") as file:
+            file.seek(offset)
+            return self._decode(file.read(length))
 
     def without_case(self, known: Iterable[str]) -> list[str]:
         """The case ids of lines that no golden case asks for."""

@@ -73,7 +73,6 @@ def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
     return dg.define_asset_job(
         evaluation_job(suite.name),
         selection=dg.AssetSelection.assets(*assets),
-        partitions_def=partitions_of(suite.name),
         description=f"Evaluates a prompt version of {suite.name}, from the golden set to the report.",
     )
 

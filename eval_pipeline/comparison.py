@@ -89,9 +89,9 @@ class Comparison(msgspec.Struct, frozen=True):
             )
         moved = [each for each in self.metrics if each.gated and each.verdict != "unchanged"]
         worst = [each for each in moved if ACTIONS.index(each.action) == ACTIONS.index(self.action)]
-        told = "; ".join(each.reason for each in (worst or moved)[:3]) or "No gated metric moved."
+        told = "; ".join(each.reason for each in (worst or moved)[:3]) or "No gated metric moved"
         cases = ", ".join(f"{each.case_id} {change(each.difference)}" for each in self.regressed[:3])
-        return f"{told}{' Worst cases: ' + cases + '.' if cases else ''}"
+        return f"{told}.{f' Worst cases: {cases}.' if cases else ''}"
 
 
 def compare(

@@ -17,6 +17,9 @@ from eval_pipeline.suite import Case, Overview, Place, Requirement, Suite
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 
 JSON_LINES = (".jsonl", ".ndjson")
+SIGN_OFF_FILE = "signoff.json"
+NOT_CASES = ("baseline", "resources", SIGN_OFF_FILE)
+"""What else lies in a golden folder."""
 
 
 class JsonCases(Generic[Entry]):
@@ -54,7 +57,10 @@ def case_files(suite: Suite, path: Path) -> list[Path]:
     return sorted(
         file
         for file in folder.rglob("*")
-        if file.is_file() and file.suffix in suite.reader.suffixes and not file.name.startswith(".")
+        if file.is_file()
+        and file.suffix in suite.reader.suffixes
+        and not file.name.startswith(".")
+        and file.relative_to(folder).parts[0] not in NOT_CASES
     )
 
 
@@ -137,7 +143,7 @@ class SignOff(msgspec.Struct, frozen=True):
     @staticmethod
     def file(folder: Path) -> Path:
         """Where the sign-off of a golden folder is kept."""
-        return folder / "signoff.json"
+        return folder / SIGN_OFF_FILE
 
 
 def sign_off(folder: Path, present: str, cases: dict[str, str], person: str, reason: str) -> SignOff:

@@ -66,8 +66,8 @@ def version_order(version: str) -> tuple[str, int, int]:
     return (match["name"], int(match["major"]), int(match["minor"])) if match else (version, 0, 0)
 
 
-def load_prompt(suite: Suite, folder: Path, version: str, problems: Problems) -> Prompt | None:
-    """One version of a suite's prompts, or None where it has problems."""
+def prompt_file(folder: Path, version: str) -> Path:
+    """The file of a version. A name that is none, or that leads elsewhere, is refused."""
     if not _VERSION.fullmatch(version):
         raise bad_value(
             "prompt",
@@ -78,6 +78,12 @@ def load_prompt(suite: Suite, folder: Path, version: str, problems: Problems) ->
     if not path.is_file():
         present = ", ".join(versions_in(folder)) or "none"
         raise bad_value("prompt", f"{path.name} does not exist", f"Versions: {present}.")
+    return path
+
+
+def load_prompt(suite: Suite, folder: Path, version: str, problems: Problems) -> Prompt | None:
+    """One version of a suite's prompts, or None where it has problems."""
+    path = prompt_file(folder, version)
     before = len(problems)
     prompt = _parse(suite, path, problems)
     if prompt is not None:

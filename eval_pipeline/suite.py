@@ -322,6 +322,14 @@ class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Rows = list[dict[str, Any]]
 
 
+def matrix_rows(table: KeyedSums) -> Rows:
+    """Keyed counts as a table: a row for each row key, a column for each column key."""
+    return [
+        {"": row_key, **dict(zip(table.column_keys, cells, strict=True))}
+        for row_key, cells in zip(table.row_keys, table.values[0].tolist(), strict=True)
+    ]
+
+
 @dataclass(frozen=True)
 class TrialMetric:
     """A number that is defined over trials, such as stability, and so stands outside the sums of one.

@@ -19,6 +19,7 @@ from eval_pipeline.reports.evaluation import STATUS_SIGNS, units
 from eval_pipeline.reports.numbers import change, number
 from eval_pipeline.suite import Suite
 
+WIDEST_TABLE = 160
 COLOURS = {"pass": "green", "warn": "yellow", "fail": "red", "not_applicable": "dim"}
 VERDICT_COLOURS = {"improved": "green", "regressed": "red"}
 
@@ -58,10 +59,12 @@ class Bar:
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """A table on standard output; cells are plain text, never markup."""
-    grid = Table(*header, box=None, pad_edge=False, header_style="bold")
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for name in header:
+        grid.add_column(name, no_wrap=True)
     for row in rows:
         grid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    Console(soft_wrap=True).print(grid)
+    Console(width=WIDEST_TABLE).print(grid)
 
 
 def print_summary(suite: Suite, summary: Summary) -> None:

@@ -8,7 +8,7 @@ from eval_pipeline.cli import BLOCKED
 from eval_pipeline.cli.console import Bar, print_summary
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompts, versions_in
+from eval_pipeline.prompt import load_prompts, prompt_file, versions_in
 from eval_pipeline.stages import DEFAULT_SAMPLE
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
@@ -55,7 +55,7 @@ def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
     if version == ALL:
         return versions_in(folder)
     if version is not None:
-        return [version]
+        return [prompt_file(folder, version).stem]
     problems = Problems()
     active = [
         prompt.version for prompt in load_prompts(suite, folder, problems) if prompt.front.status == "active"

@@ -30,9 +30,9 @@ class EmbeddedEngine:
 
     @property
     def model(self) -> str:
-        """The suite and the hash of its code: another engine version is another model."""
-        folder = Path(str(sys.modules[self._suite.embedded.__module__].__file__)).parent
-        files = [file for file in folder.iterdir() if file.suffix in (".py", ".yaml", ".json", ".txt")]
+        """The suite and the hash of its engine's code: other code is another model."""
+        file = Path(str(sys.modules[self._suite.embedded.__module__].__file__))
+        files = file.parent.glob("*.py") if file.name == "__init__.py" else [file]
         return f"{self._suite.name}-{files_hash(files)[:8]}"
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_SHORT = 200
 
 
 def normalize(text: str) -> str:
@@ -16,8 +18,17 @@ def normalize(text: str) -> str:
     Casefolding can undo composition (`İ` becomes `i` and a combining dot), so NFKC is applied
     again: normalizing twice changes nothing.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(folded.split())
+    return _normalize_short(text) if len(text) <= _SHORT else _normalize(text)
+
+
+def _normalize(text: str) -> str:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(text.casefold().split())
+
+
+# Labels come back many times within a case; whole texts do not, and would fill the cache.
+_normalize_short = lru_cache(maxsize=2**16)(_normalize)
 
 
 class Word(NamedTuple):
@@ -33,6 +44,11 @@ def words(text: str) -> list[Word]:
     return [Word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
+def word_count(text: str) -> int:
+    """How many words a text has."""
+    return len(_WORD.findall(text))
+
+
 def paragraphs(text: str) -> list[str]:
     """The parts of a text that blank lines separate."""
     return [part.strip() for part in _BLANK_LINE.split(text) if part.strip()]
@@ -40,4 +56,15 @@ def paragraphs(text: str) -> list[str]:
 
 def occurs_as_words(phrase: str, text: str) -> bool:
     """Whether a normalized phrase stands in a normalized text, not merely as part of longer words."""
-    return bool(phrase) and bool(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text))
+    start = text.find(phrase) if phrase else -1
+    while start >= 0:
+        end = start + len(phrase)
+        if not (_joins(text[start - 1 : start], phrase[0]) or _joins(phrase[-1], text[end : end + 1])):
+            return True
+        start = text.find(phrase, start + 1)
+    return False
+
+
+def _joins(first: str, second: str) -> bool:
+    """Whether two neighbouring characters belong to one word."""
+    return first.isalnum() and second.isalnum()

@@ -9,7 +9,7 @@ from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
 from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars
-from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, number
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.suite import Suite, Unit
@@ -112,7 +112,7 @@ def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
     kind = next((each.explained_by for each in suite.metrics if each.name == metric), "")
     rows = scores.diagnoses.to_pylist() if kind else []
     told = (f"{row['case_id']}: {row['got'] or row['expected']}" for row in rows if row["kind"] == kind)
-    return list(dict.fromkeys(plain(each, 120) for each in told))
+    return list(dict.fromkeys(flat(each, 120) for each in told))
 
 
 def group_tables(suite: Suite, summary: Summary) -> str:

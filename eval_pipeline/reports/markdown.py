@@ -10,12 +10,15 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$:@-])")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
+def flat(text: object, longest: int = LONGEST_CELL) -> str:
+    """Text on one line, bounded, without characters that cannot be seen."""
+    line = " ".join(_UNSEEN.sub(" ", str(text)).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
 def plain(text: object, longest: int = LONGEST_CELL) -> str:
     """Text as it is, with everything that Markdown or HTML would act on taken out of action."""
-    flat = " ".join(_UNSEEN.sub(" ", str(text)).split())
-    if len(flat) > longest:
-        flat = flat[: longest - 1] + "…"
-    escaped = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    escaped = flat(text, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\1", escaped)
 
 

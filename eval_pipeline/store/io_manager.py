@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +35,10 @@ class StoreIOManager(dg.IOManager):
     partition never read each other's half-finished work.
     """
 
-    def __init__(self, root: Callable[[], Path]) -> None:
-        self._root = root
+    def __init__(self, root: Path) -> None:
+        self.store = Store(root)
         self._run_id = ""
         self._made: dict[tuple[str, ...], Any] = {}
-
-    @property
-    def store(self) -> Store:
-        """The store itself."""
-        return Store(self._root())
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         """Keep a value."""
@@ -81,7 +75,7 @@ class StoreIOManager(dg.IOManager):
         value = self._latest(suite, stage, version)
         if value is None:
             raise dg.Failure(
-                f"{suite}/{stage} has no value yet{' for ' + version if version else ''}. Materialize it first.",
+                f"{suite}/{stage} has no value{' for ' + version if version else ''} yet. Materialize it.",
                 allow_retries=False,
             )
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eval_pipeline.metrics.text import normalize, occurs_as_words, paragraphs, words
+from eval_pipeline.metrics.text import normalize, occurs_as_words, paragraphs, word_count
 from eval_pipeline.suite import (
     Case,
     Requirement,
@@ -22,7 +22,7 @@ def measure(case: Case[DecompositionInput, DecompositionExpected]) -> dict[str, 
     names = {normalize(name) for concept in expected.concepts for name in (concept.label, *concept.aliases)}
     ends = [end for each in expected.relationships for end in (each.source, each.target)]
     return {
-        "words": len(words(case.input.source_text)),
+        "words": word_count(case.input.source_text),
         "paragraphs": len(paragraphs(case.input.source_text)),
         "concepts": len(expected.concepts),
         "aliased_concepts": sum(bool(concept.aliases) for concept in expected.concepts),

@@ -81,8 +81,8 @@ RENAMINGS = frozenset(("or", "also called", "also known as", "known as", "often 
 NOUNS_IN_LY = _listed(
     """
     ally anomaly apply assembly belly bully butterfly comply costly daily deadly early elderly family fly
-    folly friendly homily imply italy jelly july likely lily lively melancholy monopoly monthly multiply
-    oligopoly rally rely reply supply unlikely weekly
+    folly friendly homily imply italy jelly july likely lily lively monthly multiply
+    rally rely reply supply unlikely weekly
     """
 )
 """Words in -ly that are no adverbs."""
@@ -164,24 +164,23 @@ GENERIC_NOUNS = _listed(
 NOUN_VERBS = _listed(
     """
     act address aid aim answer appeal approach attack balance ban benefit block bond border break buffer
-    burden call cap care carry challenge change charge check claim coat combat command comment compound
-    concern conduct conflict contact contract contrast control copy cost counter couple court cover credit
-    cut cycle damage date deal debate decline decrease delay demand deposit design detail display document
-    drain dress drift drop dry dump ease effect end estimate exchange exercise experience experiment export
-    face farm fear feature fight figure file film filter finance fish fit fix flood flow focus force form
-    fuel fund gain grant ground group guard guide hand harm head heat help hold impact import increase index
-    influence interest issue judge lack land lead learn lend level limit link list load loan lock loop mark
-    market mass master match matter measure mine mix model move name network number object offer open orbit
-    order pack page pair park part pass pattern pay peak permit place plan plant play point pool power
-    practice present press price process produce profit program programme progress project promise protest
-    pump purchase question quote race rain raise range rank rate reach record reform register release rent
-    repair report request research reserve respect rest result return review reward ring rise risk root
-    round rule run sample scale score screen seal search season seed sense sentence sequence shape share
-    shelter shift ship shock show side sign signal sink slope sort sound source space spend split spread
-    stage stand star start state step stock stop store stress stretch structure study subject sum supply
-    support surface survey swing switch tax test tie time top touch trace track trade train transfer
-    transport travel treat trend trial trust try turn use value view visit vote wage walk warrant waste
-    watch water wave wear weight witness wonder work yield
+    burden call cap care challenge change charge check claim coat combat command comment compound concern
+    conduct conflict contact contract contrast control copy cost counter couple court cover credit cut cycle
+    damage date deal debate decline delay demand deposit design detail display document drain dress drift
+    drop dry dump ease effect end estimate exchange exercise experience experiment export face farm fear
+    feature fight figure file film filter finance fish fit fix flood flow focus force form fuel fund gain
+    grant ground group guard guide hand harm head heat help hold impact import index influence interest
+    issue judge lack land lend level link list load loan lock loop mark market mass master match matter
+    measure mine mix model move name network number object offer open orbit order pack page pair park part
+    pass pattern pay peak permit place plan plant play point pool power practice present press price process
+    profit program programme progress project promise protest pump purchase question quote race rain range
+    rank rate reach record reform register release rent repair report request research reserve respect rest
+    result return review reward ring rise risk root round rule run sample scale score screen seal search
+    season seed sense sentence sequence shape share shelter shift ship shock side sign signal sink slope
+    sort sound source space spend split spread stage stand star start state step stock stop store stress
+    stretch structure study subject sum supply support surface survey swing switch tax test tie time top
+    touch trace track trade train transfer transport travel trend trial trust try turn use value view visit
+    vote wage walk warrant waste watch water wave wear weight witness wonder work yield
     """
 )
 """Verbs whose base form is as often a noun."""
@@ -304,6 +303,10 @@ class Statement(NamedTuple):
 
     predicate: str
     reversed: bool = False
+
+    def converse(self) -> Statement:
+        """The same with subject and object exchanged."""
+        return Statement(self.predicate, not self.reversed)
 
 
 VERB_STATEMENTS: dict[str, Statement] = {

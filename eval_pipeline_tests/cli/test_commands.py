@@ -1,0 +1,181 @@
+"""The other commands, as a person runs them: run, compare, baseline, golden."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline.project import Project
+from eval_pipeline.store import Store
+from eval_pipeline_tests.running import command
+
+V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
+
+
+def prompt_file(project: Project, version: str) -> Path:
+    return project.prompts("decomposition") / f"{version}.md"
+
+
+@pytest.fixture
+def evaluated(project: Project) -> Project:
+    """A project in which every version has been evaluated."""
+    done = command(project, "run", "decomposition", "--prompt", "all")
+    assert done.returncode == 1, done.stderr  # v2.0 fails its gates
+    return project
+
+
+def test_help_names_every_command(project: Project) -> None:
+    done = command(project, "--help")
+    assert done.returncode == 0
+    for name in ("score", "run", "compare", "baseline", "golden"):
+        assert name in done.stdout
+
+
+def test_run_evaluates_the_active_version_by_default(project: Project) -> None:
+    done = command(project, "run", "all")
+    assert done.returncode == 0, done.stderr
+    assert f"decomposition: {V11}" in done.stdout
+    assert "Against baseline decompose-concepts-v1.0: improved." in done.stdout
+    assert "15/15" in done.stderr
+    assert Store(project.state).evaluation("decomposition", V11) is not None
+
+
+def test_versions_are_compared(evaluated: Project) -> None:
+    fine = command(evaluated, "compare", "decomposition", "--prompt", V11, "--against", V10)
+    assert fine.returncode == 0, fine.stderr
+    assert "improved; proceed." in fine.stdout
+    worse = command(evaluated, "compare", "decomposition", "--prompt", V20, "--json")
+    assert worse.returncode == 1
+    report = json.loads(worse.stdout)
+    assert (report["verdict"], report["action"]) == ("regressed", "block")
+    precision = next(each for each in report["metrics"] if each["metric"] == "concept_precision")
+    assert precision["zone_after"] == "fail"
+    assert report["regressed"][0]["difference"] < 0
+    never = command(evaluated, "compare", "decomposition", "--prompt", "decompose-concepts-v9.9")
+    assert never.returncode == 2
+    assert "was never evaluated" in never.stderr
+
+
+def test_promotion_refuses_what_fails_or_regresses(evaluated: Project) -> None:
+    before = (evaluated.golden("decomposition") / "baseline" / "decompose-concepts.json").read_bytes()
+    done = command(evaluated, "baseline", "promote", "decomposition", V20, "--reason", "wishful thinking")
+    assert done.returncode == 1
+    assert "concept_precision: " in done.stderr
+    assert "Compared with baseline" in done.stderr
+    assert (evaluated.golden("decomposition") / "baseline" / "decompose-concepts.json").read_bytes() == before
+
+
+def test_promotion_records_who_and_why(evaluated: Project) -> None:
+    done = command(
+        evaluated, "baseline", "promote", "decomposition", V11, "--reason", "better in all", "--by", "Ada"
+    )
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(command(evaluated, "baseline", "show", "decomposition", "--json").stdout)[0]
+    assert (shown["version"], shown["promoted_by"], shown["reason"]) == (V11, "Ada", "better in all")
+    compared = json.loads(command(evaluated, "compare", "decomposition", "--prompt", V11, "--json").stdout)
+    assert compared["verdict"] == "unchanged"
+    assert "better in all" in command(evaluated, "baseline", "show", "decomposition").stdout
+
+
+def test_promotion_wants_an_evaluation_of_what_is_there_now(evaluated: Project) -> None:
+    file = prompt_file(evaluated, V11)
+    original = file.read_text()
+    file.write_text(original + "\nOne more rule.\n")
+    stale = command(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "x")
+    assert stale.returncode == 2
+    assert "changed since it was evaluated" in stale.stderr
+    file.write_text(original.replace("status: active", "status: candidate"))
+    assert command(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "x").returncode == 0
+    blank = command(evaluated, "baseline", "promote", "decomposition", V11, "--reason", " ")
+    assert blank.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "content", "told"),
+    [
+        ("../../../etc/passwd", None, "is not a version name"),
+        ("decompose-concepts-v7.7", None, "does not exist"),
+        ("bad-v1.0", "no front matter", "bad-v1.0.md:1: has no front matter"),
+        (
+            "bad-v1.0",
+            "---\nsuite: x\nstatus: new\nparamters: {}\n---\n{{ topic }}",
+            "bad-v1.0.md:4: paramters: is not a known field",
+        ),
+        (
+            "bad-v1.0",
+            "---\nsuite: decomposition\nstatus: active\n---\nA\n{{ tpic }}",
+            "bad-v1.0.md:6: template: uses the unknown variable 'tpic'",
+        ),
+        (
+            "bad-v1.0",
+            "---\nsuite: decomposition\nstatus: active\n---\n"
+            "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+            "does not finish within",
+        ),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_exits_2(
+    project: Project, version: str, content: str | None, told: str
+) -> None:
+    if content is not None:
+        prompt_file(project, version).write_text(content)
+    done = command(project, "run", "decomposition", "--prompt", version)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_broken_golden_set_exits_2_with_every_problem(project: Project) -> None:
+    cases = project.golden("decomposition") / "cases"
+    (cases / "blockchain.gold.json").write_text("{")
+    (cases / "empty.gold.json").write_text("")
+    for arguments in (("run", "decomposition"), ("golden", "check"), ("compare", "decomposition")):
+        done = command(project, *arguments)
+        assert done.returncode == 2, arguments
+        assert "blockchain.gold.json:1: not valid JSON" in done.stderr
+        assert "empty.gold.json:1: the file is empty" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_golden_set_is_checked_and_signed_off(project: Project) -> None:
+    fine = command(project, "golden", "check", "decomposition")
+    assert (fine.returncode, fine.stdout) == (0, "decomposition: 15 cases can be read\n")
+    path = project.golden("decomposition") / "cases" / "blockchain.gold.json"
+    path.write_text(path.read_text().replace('"topic": "Blockchain"', '"topic": "Block chains"'))
+    changed = command(project, "golden", "check")
+    assert changed.returncode == 1
+    assert "not signed off: changed: blockchain" in changed.stdout
+    assert "concepts_not_in_text" not in changed.stdout
+    signed = command(project, "golden", "freeze", "decomposition", "--reason", "wording", "--by", "Ada")
+    assert signed.returncode == 0
+    assert command(project, "golden", "check", "decomposition").returncode == 0
+
+
+def test_a_golden_set_elsewhere_is_checked(project: Project, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "short.gold.json").write_text(
+        json.dumps(
+            {
+                "id": "short",
+                "domain": "social",
+                "sourceText": "Short.",
+                "expectedConcepts": [{"label": "Absent"}],
+            }
+        )
+    )
+    done = command(project, "golden", "check", "decomposition", elsewhere)
+    assert done.returncode == 1
+    assert "critical: concepts_not_in_text:" in done.stdout
+    assert "warning: words:" in done.stdout
+
+
+def test_engines_are_named_in_one_file(project: Project) -> None:
+    unknown = command(project, "run", "decomposition", "--engine", "gpt")
+    assert unknown.returncode == 2
+    assert "'gpt' is not an engine. Engines of engines.yaml: embedded, recorded." in unknown.stderr
+    missing = command(project, "run", "decomposition", "--engine", "recorded")
+    assert missing.returncode == 2
+    assert "recorded/decomposition/decompose-concepts-v1.1.jsonl: does not exist" in missing.stderr

@@ -1,0 +1,47 @@
+"""Projects to test on: copies, so that a test may break them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from eval_pipeline import suites
+from eval_pipeline.project import Project
+from eval_pipeline_tests.running import instance_in
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+TOY = Path(__file__).resolve().parent / "toy"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of this repository's golden sets, prompts and engines, with a state folder of its own."""
+    root = tmp_path / "project"
+    for name in ("golden", "prompts"):
+        shutil.copytree(REPOSITORY / name, root / name)
+    for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
+        shutil.copy(REPOSITORY / name, root / name)
+    return Project(root, root / ".eval")
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[Project]:
+    """A project whose only own suite is the toy."""
+    root = tmp_path / "toy"
+    shutil.copytree(TOY, root, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
+    yield Project(root, root / ".eval")
+    suites.__path__[:] = [path for path in suites.__path__ if not path.startswith(str(root))]
+    sys.modules.pop("eval_pipeline.suites.toy", None)
+
+
+@pytest.fixture
+def instance(project: Project) -> Iterator[dg.DagsterInstance]:
+    """A real Dagster instance in the project's state folder."""
+    with instance_in(project) as opened:
+        yield opened

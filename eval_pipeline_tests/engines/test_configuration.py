@@ -1,0 +1,112 @@
+"""`engines.yaml`: what it may say, and which engine a run gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline.engines import Engine
+from eval_pipeline.engines.configuration import (
+    EmbeddedEntry,
+    EnginesFile,
+    RecordedEntry,
+    open_engine,
+    read_engines,
+)
+from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import FrontMatter, Prompt
+from eval_pipeline.suites.decomposition import SUITE
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # an `AnswerFile` stays open
+
+TWO = """default: own
+engines:
+  own: {kind: embedded, description: The suite's own}
+  file: {kind: recorded, path: "recorded/{suite}/{version}.jsonl"}
+"""
+
+
+def read(path: Path, text: str) -> tuple[EnginesFile | None, list[tuple[int, str]]]:
+    path.write_text(text)
+    problems = Problems()
+    file = read_engines(path, problems)
+    return file, [(problem.line, problem.field) for problem in problems]
+
+
+def test_a_good_file(tmp_path: Path) -> None:
+    file, found = read(tmp_path / "engines.yaml", TWO)
+    assert found == []
+    assert file == EnginesFile(
+        "own",
+        {"own": EmbeddedEntry("The suite's own"), "file": RecordedEntry("recorded/{suite}/{version}.jsonl")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("engines: {}\n", [(1, "default")]),
+        ("engines: {}\n\ndefault: own\n", [(3, "default")]),
+        (TWO + "colour: red\n", [(5, "colour")]),
+        (TWO + "  web: {kind: http}\n", [(5, "engines.web.kind")]),
+        (TWO + "  web: {}\n  net: 3\n", [(5, "engines.web"), (6, "engines.net")]),
+        (TWO + "  web: {kind: recorded}\n", [(5, "engines.web")]),
+        (TWO + "  web: {kind: embedded, path: x}\n", [(5, "engines.web")]),
+        (TWO + "  own: {kind: embedded}\n", [(5, "own")]),
+        ("", [(1, "")]),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(
+    tmp_path: Path, text: str, found: list[tuple[int, str]]
+) -> None:
+    assert read(tmp_path / "engines.yaml", text) == (None, found)
+
+
+def opened(root: Path, chosen: str | None, named: str | None, text: str = TWO) -> Engine:
+    (root / "engines.yaml").write_text(text)
+    front = FrontMatter(SUITE.name, "active", engine=named)
+    prompt = Prompt("p-v1.0", root / "p-v1.0.md", front, SUITE.parameters(), "x", 5)
+    return open_engine(Project(root, root / ".eval"), SUITE, prompt, chosen, None)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named", "name"),
+    [
+        (None, None, "own"),
+        (None, "file", "file"),
+        ("own", "file", "own"),
+        ("file", None, "file"),
+        ("file", "nonsense", "file"),
+    ],
+)
+def test_the_one_chosen_else_the_prompts_else_the_default(
+    tmp_path: Path, chosen: str | None, named: str | None, name: str
+) -> None:
+    outputs = tmp_path / "recorded" / "decomposition" / "p-v1.0.jsonl"
+    outputs.parent.mkdir(parents=True)
+    outputs.write_text("".join(f'{{"case_id": "a", "trial": {trial}}}\n' for trial in (2, 4, 9)))
+    engine = opened(tmp_path, chosen, named)
+    assert (engine.name, engine.trials) == (name, 3 if name == "file" else 1)
+    assert engine.model.startswith("recorded-" if name == "file" else "decomposition-")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named", "message"),
+    [
+        ("web", None, "'web' is not an engine.*own, file"),
+        (None, "web", "'web' is not an engine.*own, file"),
+        ("file", None, r"recorded/decomposition/p-v1\.0\.jsonl: does not exist"),
+    ],
+)
+def test_an_engine_that_cannot_be_had_is_refused(
+    tmp_path: Path, chosen: str | None, named: str | None, message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        opened(tmp_path, chosen, named)
+
+
+def test_a_broken_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"engines\.yaml:1: default: 'web' is not an engine"):
+        opened(tmp_path, "own", None, TWO.replace("default: own", "default: web"))

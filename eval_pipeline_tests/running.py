@@ -1,0 +1,66 @@
+"""Running things as people do: the command line as a process, the chain on a real Dagster instance."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster._core.instance import InstanceRef
+
+from eval_pipeline.chain import evaluation_job, partitions_of
+from eval_pipeline.definitions import build_definitions
+from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def environment(project: Project) -> dict[str, str]:
+    """The environment of a process that works on a project."""
+    return {**os.environ, ROOT_VARIABLE: str(project.root), STATE_VARIABLE: str(project.state)}
+
+
+def command(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run `eval-pipeline` on a project."""
+    return subprocess.run(
+        [sys.executable, "-m", "eval_pipeline", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=project.root,
+        env=environment(project),
+    )
+
+
+@contextmanager
+def instance_in(project: Project) -> Iterator[dg.DagsterInstance]:
+    """A Dagster instance that keeps everything in the project's state folder."""
+    project.state.mkdir(parents=True, exist_ok=True)
+    with dg.DagsterInstance.from_ref(
+        InstanceRef.from_dir(str(project.state), config_dir=str(project.root))
+    ) as instance:
+        yield instance
+
+
+def run_chain(
+    project: Project, instance: dg.DagsterInstance, suite: str, version: str, **config: Any
+) -> dg.ExecuteInProcessResult:
+    """Materialize the whole chain of a version."""
+    instance.add_dynamic_partitions(str(partitions_of(suite).name), [version])
+    job = build_definitions(project).resolve_job_def(evaluation_job(suite))
+    return job.execute_in_process(
+        instance=instance,
+        partition_key=version,
+        run_config={**QUIET, "ops": {f"{suite}__model_outputs": {"config": config}}},
+        raise_on_error=False,
+    )
+
+
+def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
+    """The check results of a run, by name."""
+    return {check.check_name: check for check in result.get_asset_check_evaluations()}

@@ -1,0 +1,166 @@
+"""Comparisons: the regression table at its edges, cases that come and go, and what else differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_pipeline.comparison import Comparison, Side, compare, metric_change
+from eval_pipeline.evaluation import OutputsIdentity
+from eval_pipeline.gates import Gate, Regression
+from eval_pipeline.suite import Case, Context
+from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline.suites.decomposition.cases import (
+    DecompositionExpected,
+    DecompositionInput,
+    ExpectedConcept,
+    ExpectedRelationship,
+)
+from eval_pipeline_tests.sources import Recorded, golden
+
+RULES = Regression(investigate=0.01, block=0.05)
+GATE = Gate(fail="< 0.60", passes=">= 0.70", excellent=">= 0.85", regression=RULES)
+APPROVAL = Gate(fail="< 0.60", passes=">= 0.70", regression=Regression(0.01, 0.05, "needs_approval"))
+RATE = Gate(fail="> 0.05", passes="<= 0.02", regression=RULES)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "action"),
+    [
+        (0.80, 0.80, "unchanged", "proceed"),
+        (0.80, 0.805, "unchanged", "proceed"),
+        (0.80, 0.81, "improved", "proceed"),
+        (0.80, 0.791, "unchanged", "proceed"),
+        (0.80, 0.79, "regressed", "investigate"),
+        (0.80, 0.75, "regressed", "investigate"),
+        (0.80, 0.7499, "regressed", "block"),
+        (0.61, 0.595, "regressed", "block"),  # a small drop into the fail zone
+        (0.55, 0.545, "unchanged", "proceed"),  # it was there before
+        (0.80, None, "regressed", "block"),  # the metric is gone
+        (None, 0.80, "improved", "proceed"),
+        (None, None, "unchanged", "proceed"),
+    ],
+)
+def test_the_regression_table(before: float | None, after: float | None, verdict: str, action: str) -> None:
+    change = metric_change("recall", before, after, "higher", "fraction", GATE)
+    assert (change.verdict, change.action) == (verdict, action)
+
+
+@pytest.mark.parametrize(
+    ("after", "action"), [(0.029, "proceed"), (0.03, "investigate"), (0.051, "block"), (0.08, "block")]
+)
+def test_lower_can_be_better(after: float, action: str) -> None:
+    assert metric_change("hallucination_rate", 0.02, after, "lower", "fraction", RATE).action == action
+
+
+def test_five_points_are_points_and_not_percent() -> None:
+    """0.80 → 0.76 is a drop of 5 % but of 4 points."""
+    assert metric_change("recall", 0.80, 0.76, "higher", "fraction", GATE).action == "investigate"
+
+
+def test_a_gate_can_ask_for_an_approval() -> None:
+    assert (
+        metric_change("overall_index", 0.80, 0.74, "higher", "fraction", APPROVAL).action == "needs_approval"
+    )
+    assert metric_change("overall_index", 0.62, 0.59, "higher", "fraction", APPROVAL).action == "block"
+
+
+def test_an_ungated_metric_is_shown_and_stops_nothing() -> None:
+    change = metric_change("duplicate_rate", 0.0, 0.9, "lower", "fraction", None)
+    assert (change.verdict, change.action, change.gated) == ("regressed", "proceed", False)
+
+
+NAMES = [f"case-{number:02}" for number in range(20)]
+EXPECTED = DecompositionExpected(
+    [ExpectedConcept("A"), ExpectedConcept("B")], [ExpectedRelationship("A", "B", "CAUSES")], [], []
+)
+CASES = [golden(Case(name, DecompositionInput(name, "A causes B."), EXPECTED)) for name in NAMES]
+GOOD = {
+    "concepts": [{"label": "A", "source_quote": "A"}, {"label": "B", "source_quote": "B"}],
+    "relationships": [{"source": "A", "target": "B", "predicate": "CAUSES"}],
+}
+BAD = {"concepts": [{"label": "A", "source_quote": "A"}], "relationships": []}
+GATES = {"concept_recall": GATE}
+
+
+def side(outputs: dict[str, Any], hashes: dict[str, str] | None = None, **identity: Any) -> Side:
+    facts = {"engine": "embedded", "model": "one", "trials": 1, **identity}
+    return Side(
+        "before",
+        OutputsIdentity(
+            "decomposition", "v", "", "", facts["engine"], facts["model"], "default", facts["trials"]
+        ),
+        Recorded(outputs),
+        hashes if hashes is not None else {each.case.id: each.input_hash for each in CASES},
+        identity.get("golden_hash", "same"),
+    )
+
+
+def compared(before: Side, after: Side, cases: list[Any] = CASES) -> Comparison:
+    present = {each.case.id: each.input_hash for each in cases}
+    return compare(SUITE, present, lambda: cases, before, after, GATES, Context())
+
+
+ALL_GOOD = dict.fromkeys(NAMES, GOOD)
+
+
+def test_cases_that_regressed_and_improved_are_named_worst_first() -> None:
+    found = compared(
+        side({**ALL_GOOD, "case-03": BAD}),
+        side({**ALL_GOOD, "case-01": BAD, "case-02": {"concepts": [], "relationships": []}}),
+    )
+    assert [each.case_id for each in found.regressed] == ["case-02", "case-01"]
+    assert [each.case_id for each in found.improved] == ["case-03"]
+    assert found.verdict == "regressed"
+    assert "case-02" in found.sentence
+
+
+def test_cases_that_come_go_or_change_are_left_out_and_named() -> None:
+    hashes = {each.case.id: each.input_hash for each in CASES[1:]} | {"case-05": "another", "gone": "x"}
+    found = compared(
+        side({**ALL_GOOD, "gone": GOOD}, hashes), side({**ALL_GOOD, "case-00": BAD, "case-05": BAD})
+    )
+    assert (found.appeared, found.vanished, found.changed) == (("case-00",), ("gone",), ("case-05",))
+    assert found.shared == 18
+    assert found.verdict == "incomparable"  # 3 of 21 is more than a tenth
+    assert found.action == "needs_approval"
+    assert all(each.difference == 0 for each in found.metrics if each.difference is not None)
+
+
+def test_up_to_a_tenth_may_be_left_out() -> None:
+    hashes = {each.case.id: each.input_hash for each in CASES[2:]}
+    found = compared(side(ALL_GOOD, hashes), side(ALL_GOOD))
+    assert (found.verdict, found.action, found.shared) == ("unchanged", "proceed", 18)
+
+
+def test_nothing_in_common_is_incomparable() -> None:
+    found = compared(side({}, {}), side(ALL_GOOD))
+    assert (found.verdict, found.action, found.metrics) == ("incomparable", "needs_approval", ())
+    assert "cannot be compared" in found.sentence
+
+
+def test_what_differs_besides_the_prompt_is_said_first() -> None:
+    found = compared(
+        side(ALL_GOOD, golden_hash="old"), side(ALL_GOOD, engine="endpoint", model="two", trials=3)
+    )
+    assert [note.split()[1] for note in found.notes] == ["engine", "model", "trials", "golden"]
+
+
+def test_both_sides_are_scored_against_the_golden_set_of_today() -> None:
+    """A changed expectation moves both sides alike, and so never looks like a changed prompt."""
+    stricter = DecompositionExpected(
+        [*EXPECTED.concepts, ExpectedConcept("C")], EXPECTED.relationships, [], []
+    )
+    cases = [golden(Case(each.case.id, each.case.input, stricter)) for each in CASES]
+    found = compared(side(ALL_GOOD), side(ALL_GOOD), cases)
+    recall = next(each for each in found.metrics if each.metric == "concept_recall")
+    assert recall.before == pytest.approx(2 / 3)
+    assert recall.after == pytest.approx(2 / 3)
+
+
+def test_an_output_that_vanished_is_a_regression() -> None:
+    missing = dict.fromkeys(NAMES[2:], GOOD)
+    found = compared(side(ALL_GOOD), side(missing))
+    assert found.verdict == "regressed"
+    assert found.action == "block"

@@ -1,0 +1,217 @@
+"""Gates: bounds, zones, their file, and the limits of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline.gates import ERROR_GATE, Bound, Gate, Status, Zone, judge, override, read_gates
+from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.suite import Severity
+from eval_pipeline.suites.decomposition import SUITE
+
+HIGHER = Gate(fail="< 0.60", passes=">= 0.70", excellent=">= 0.85")
+LOWER = Gate(fail="> 0.05", passes="<= 0.02", excellent="<= 0", warn="> 0")
+BELOW, ABOVE = 0.3 - 0.02, 0.1 + 0.2
+"""0.28 and 0.3 as floats give them: one a little less, one a little more."""
+
+
+def test_the_floats_are_off_as_they_are_meant_to_be() -> None:
+    assert BELOW < 0.28
+    assert ABOVE > 0.3
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "holds"),
+    [
+        (">= 0.28", BELOW, True),
+        (">= 0.28", 0.28 - 2e-9, False),
+        ("<  0.28", BELOW, False),
+        ("<  0.28", 0.28 - 2e-9, True),
+        ("<= 0.3", ABOVE, True),
+        ("<= 0.3", 0.3 + 2e-9, False),
+        ("> 0.3", ABOVE, False),
+        ("> 0.3", 0.3 + 2e-9, True),
+        (">= 0.28", 0.28, True),
+        ("<= 0.28", 0.28, True),
+        ("> 0.28", 0.28, False),
+        ("< 0.28", 0.28, False),
+        ("<= 0.28", BELOW, True),
+        ("> 0.28", BELOW, False),
+        (">= -1", -1.0, True),
+        ("<0", -1.0, True),
+        ("> 0", 0.0, False),
+    ],
+)
+def test_bounds_forgive_what_floats_do(bound: str, value: float, holds: bool) -> None:
+    assert Bound.parse(bound).holds(value) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (">=0.70", ">= 0.7"),
+        (" < 5 ", "< 5"),
+        ("> 1e-3", "> 0.001"),
+        ("<= -.5", "<= -0.5"),
+        (">= +2.", ">= 2"),
+    ],
+)
+def test_bounds_are_shown_as_they_are_read(text: str, shown: str) -> None:
+    assert str(Bound.parse(text)) == shown
+    assert Bound.parse(shown) == Bound.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0.7", ">=", "= 0.7", "=> 0.7", ">= 0.7 x", ">= nan", ">= 70 %", "> 0,7"]
+)
+def test_what_is_not_a_bound_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a bound"):
+        Bound.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "zone"),
+    [
+        (HIGHER, 0.0, "fail"),
+        (HIGHER, 0.6 - 2e-9, "fail"),
+        (HIGHER, 0.6 - 5e-10, "between"),
+        (HIGHER, 0.6, "between"),
+        (HIGHER, 0.7 - 2e-9, "between"),
+        (HIGHER, 0.7 - 5e-10, "pass"),
+        (HIGHER, 0.7, "pass"),
+        (HIGHER, 0.85 - 2e-9, "pass"),
+        (HIGHER, 0.85 - 5e-10, "excellent"),
+        (HIGHER, 1.0, "excellent"),
+        (LOWER, 1.0, "fail"),
+        (LOWER, 0.05 + 2e-9, "fail"),
+        (LOWER, 0.05 + 5e-10, "between"),
+        (LOWER, 0.05, "between"),
+        (LOWER, 0.02 + 2e-9, "between"),
+        (LOWER, 0.02 + 5e-10, "pass"),
+        (LOWER, 0.02, "pass"),
+        (LOWER, 2e-9, "pass"),
+        (LOWER, 5e-10, "excellent"),
+        (LOWER, 0.0, "excellent"),
+        (Gate(fail="< 0.28", passes=">= 0.28"), BELOW, "pass"),
+        (Gate(fail="> 0.3", passes="<= 0.3"), ABOVE, "pass"),
+    ],
+)
+def test_zones(gate: Gate, value: float, zone: Zone) -> None:
+    assert gate.zone(value) == zone
+
+
+WARNING = Gate(fail="< 0.60", passes=">= 0.70", severity="warning")
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "applies", "zone", "status"),
+    [
+        (HIGHER, 0.9, True, "excellent", "pass"),
+        (HIGHER, 0.7, True, "pass", "pass"),
+        (HIGHER, 0.65, True, "between", "warn"),
+        (HIGHER, 0.5, True, "fail", "fail"),
+        (HIGHER, None, True, None, "fail"),
+        (HIGHER, None, False, None, "not_applicable"),
+        (HIGHER, 0.5, False, None, "not_applicable"),
+        (WARNING, 0.5, True, "fail", "warn"),
+        (WARNING, 0.7, True, "pass", "pass"),
+        (LOWER, 0.0, True, "excellent", "pass"),
+        (LOWER, 0.01, True, "pass", "warn"),
+        (LOWER, 0.06, True, "fail", "fail"),
+        (ERROR_GATE, 0.01, True, "pass", "pass"),
+        (ERROR_GATE, 0.0101, True, "fail", "fail"),
+    ],
+)
+def test_judgements(
+    gate: Gate, value: float | None, applies: bool, zone: Zone | None, status: Status
+) -> None:
+    result = judge(gate, "metric", value, applies, "the value")
+    severity: Severity = "warning" if gate is WARNING else "critical"
+    assert (result.zone, result.status, result.severity) == (zone, status, severity)
+    assert result.value == (value if applies else None)
+    assert result.message
+
+
+def read(path: Path, text: str) -> tuple[dict[str, Gate], list[tuple[int, str, str]]]:
+    path.write_text(text)
+    problems = Problems()
+    gates = read_gates(SUITE, path, problems)
+    return gates, [(problem.line, problem.field, problem.message) for problem in problems]
+
+
+def test_a_good_file_gets_the_gate_on_errors_as_well(tmp_path: Path) -> None:
+    text = 'metrics:\n  concept_recall: {fail: "< 0.60", pass: ">= 0.70", excellent: ">= 0.85"}\n'
+    assert read(tmp_path / "gates.yaml", text) == ({"concept_recall": HIGHER, "error_rate": ERROR_GATE}, [])
+
+
+def test_the_gate_on_errors_may_be_set(tmp_path: Path) -> None:
+    text = 'metrics:\n  error_rate: {fail: "> 0", pass: "<= 0"}\n'
+    assert read(tmp_path / "gates.yaml", text)[0] == {"error_rate": Gate(fail="> 0", passes="<= 0")}
+
+
+@pytest.mark.parametrize("text", ["", "metrics: {}", "metrics: [1]", "gates: 1"])
+def test_the_gate_on_errors_is_always_there(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path / "gates.yaml", text)[0] == {"error_rate": ERROR_GATE}
+    assert read_gates(SUITE, tmp_path / "missing.yaml", Problems()) == {"error_rate": ERROR_GATE}
+
+
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path) -> None:
+    text = """metrics:
+  concept_recall:
+    fail: "< 0.60"
+    pass: 0.70 or more
+    excellent: "=> 0.85"
+  taste: {fail: "< 0.6", pass: ">= 0.7"}
+  concept_f1: {fail: "< 0.6", pass: ">= 0.7",
+    warn: often}
+"""
+    gates, found = read(tmp_path / "gates.yaml", text)
+    assert gates == {"error_rate": ERROR_GATE}
+    assert found == [
+        (4, "metrics.concept_recall.pass", "'0.70 or more' is not a bound"),
+        (5, "metrics.concept_recall.excellent", "'=> 0.85' is not a bound"),
+        (6, "metrics.taste", "is not a metric of the suite"),
+        (8, "metrics.concept_f1.warn", "'often' is not a bound"),
+    ]
+
+
+def test_what_has_the_wrong_type_is_named_with_its_line(tmp_path: Path) -> None:
+    text = "metrics:\n  concept_recall:\n    fail: 0.6\n    severity: low\n    colour: red\n"
+    assert read(tmp_path / "gates.yaml", text)[1] == [
+        (3, "metrics.concept_recall.fail", "Expected 'str', got 'float'"),
+        (3, "metrics.concept_recall.pass", "is missing"),
+        (4, "metrics.concept_recall.severity", "Invalid enum value 'low'"),
+        (5, "metrics.concept_recall.colour", "is not a known field"),
+    ]
+
+
+def limits(text: str) -> dict[str, tuple[str, str]]:
+    changed = override({"concept_recall": HIGHER, "error_rate": ERROR_GATE}, text, SUITE)
+    return {name: (gate.fail, gate.passes) for name, gate in changed.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("", {}),
+        ("concept_recall=0.5", {"concept_recall": ("< 0.5", ">= 0.5")}),
+        ("error_rate=0.2", {"error_rate": ("> 0.2", "<= 0.2")}),
+        (
+            " concept_f1 = 1 , hallucination_rate=.1,",
+            {"concept_f1": ("< 1", ">= 1"), "hallucination_rate": ("> .1", "<= .1")},
+        ),
+        ("concept_recall=0.5,concept_recall=0.6", {"concept_recall": ("< 0.6", ">= 0.6")}),
+    ],
+)
+def test_limits_of_the_command_line_replace_the_files(text: str, changed: dict[str, tuple[str, str]]) -> None:
+    assert limits(text) == {**limits(""), **changed}
+
+
+@pytest.mark.parametrize("text", ["concept_recall", "taste=1", "concept_recall=high", "error_rate=nan", "=1"])
+def test_what_is_not_a_limit_is_refused(text: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        limits(f"{text},error_rate=0.1,other=2")
+    assert [problem.field for problem in raised.value.problems] == ["--gates", "--gates"]
+    assert f"{text!r} is not a gate" in str(raised.value)

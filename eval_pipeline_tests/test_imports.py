@@ -1,0 +1,46 @@
+"""What a command imports is what a person waits for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules that a program has imported when it ends."""
+    program = f"{code}\nimport sys; print(*sys.modules)"
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import eval_pipeline.metrics.text, eval_pipeline.metrics.rates", {"dagster", "pandas", "pyarrow"}),
+        ("import eval_pipeline.cli", {"dagster", "pandas", "pyarrow", "numpy", "jinja2", "rich"}),
+        ("import eval_pipeline.cli.score", {"dagster", "pandas", "pyarrow", "jinja2", "rich"}),
+        ("import eval_pipeline.definitions", {"pandas", "pyarrow", "jinja2", "rapidfuzz", "rich"}),
+    ],
+)
+def test_imports_are_light(code: str, absent: set[str]) -> None:
+    loaded = modules_after(code)
+    assert not absent & loaded
+
+
+def test_scoring_never_loads_dagster() -> None:
+    golden = "golden/decomposition"
+    arguments = ["eval-pipeline", "score", "decomposition", "--json", "--golden", golden]
+    arguments += ["--outputs", f"{golden}/baseline/decompose-concepts.outputs.jsonl"]
+    code = (
+        f"import contextlib, io, sys; sys.argv = {arguments}\n"
+        "from eval_pipeline.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main()"
+    )
+    loaded = modules_after(code)
+    assert "pyarrow" in loaded
+    assert not {"dagster", "pandas"} & loaded

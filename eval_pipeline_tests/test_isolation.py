@@ -1,0 +1,63 @@
+"""Golden answers reach no template and no engine: shown for every suite there is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines import Request
+from eval_pipeline.evaluation import OutputsIdentity, context_for
+from eval_pipeline.outputs import collect_outputs
+from eval_pipeline.problems import Problems
+from eval_pipeline.progress import Silence
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import load_prompts
+from eval_pipeline.stages import load_golden
+from eval_pipeline.store import Store
+from eval_pipeline.store.tables import GoldenTable
+from eval_pipeline.suites import find_suite, suite_names
+
+
+class Listener:
+    """An engine that reads prompts and remembers everything it was told."""
+
+    name, model, trials, reads_prompt = "listener", "none", 1, True
+
+    def __init__(self) -> None:
+        self.heard: list[Request] = []
+
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+        async for request in requests:
+            self.heard.append(request)
+            yield Answer(request.case_id, request.trial, "{}")
+
+
+def ask(project: Project, name: str, golden: GoldenTable) -> list[Request]:
+    """Everything that an engine hears for every prompt version of a suite."""
+    suite, problems = find_suite(project, name), Problems()
+    resources = context_for(suite, project.golden(name)).resources
+    heard: list[Request] = []
+    for prompt in load_prompts(suite, project.prompts(name), problems):
+        listener = Listener()
+        identity = OutputsIdentity(name, prompt.version, "", "", "listener", "none", "default", 1)
+        path = project.state / f"{prompt.version}.parquet"
+        collect_outputs(suite, prompt, golden, listener, identity, resources, path, Silence())
+        heard += listener.heard
+    problems.stop_if_any()
+    return heard
+
+
+@pytest.mark.parametrize("name", suite_names(Project.find()))
+def test_an_engine_hears_the_same_when_the_expectations_are_gone(project: Project, name: str) -> None:
+    table = load_golden(project, Store(project.state), find_suite(project, name)).table
+    with_answers = ask(project, name, table)
+    bare = project.state / "bare.parquet"
+    pq.write_table(pq.read_table(table.path).drop_columns(["expected", "attributes", "case_hash"]), bare)
+    without_answers = ask(project, name, replace(table, path=bare))
+    assert with_answers
+    assert without_answers == with_answers
+    assert all(request.prompt for request in with_answers)

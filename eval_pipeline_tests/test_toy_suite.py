@@ -1,0 +1,59 @@
+"""A new kind of task is one folder of code, one of golden cases and one of prompts; nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline.project import Project
+from eval_pipeline_tests.conftest import TOY
+from eval_pipeline_tests.running import checks, command, instance_in, run_chain
+
+
+def test_the_toy_is_small() -> None:
+    folder = TOY / "suites" / "toy"
+    assert sum(len(file.read_text().splitlines()) for file in folder.glob("*.py")) < 80
+
+
+def test_it_gets_the_whole_chain_and_its_checks(toy: Project) -> None:
+    with instance_in(toy) as instance:
+        result = run_chain(toy, instance, "toy", "guess-v1.0")
+    assert result.success
+    found = checks(result)
+    assert found["well_formed"].passed
+    assert found["prompt_valid"].passed
+    assert not found["gate_accuracy"].passed
+    assert "75.0 % is between" in str(found["gate_accuracy"].description)
+    assert "wolf: dog" in str(found["gate_accuracy"].description)
+    assert "no baseline" in str(found["regression"].description)
+    evaluation = result.output_for_node("toy__metrics")
+    values = {name: each.value for name, each in evaluation.summary.metrics.items()}
+    assert values["accuracy"] == 0.75
+    assert values["hint_rate"] == 0.75
+    assert values["macro_recall"] == pytest.approx(0.75)
+    assert values["agreement"] == 1.0
+    assert {"": "wolf", "cat": 0.0, "dog": 1.0, "fox": 0.0} in evaluation.summary.tables["confusion"]
+
+
+def test_score_needs_nothing_else(toy: Project, tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.jsonl"
+    outputs.write_text(
+        '{"case_id": "cat", "output": {"animal": "cat", "hints": []}}\n'
+        '{"case_id": "dog", "output": {"animal": "dog", "hints": []}}\n'
+        '{"case_id": "wolf", "output": {"animal": "wolf"}}\n'
+    )
+    scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
+    assert scored.returncode == 1
+    report = json.loads(scored.stdout)
+    assert report["metrics"]["accuracy"] == 0.5
+    assert report["errors_by_kind"] == {"missing": 1, "schema": 1}
+
+
+def test_run_and_baseline_work_for_it(toy: Project) -> None:
+    assert command(toy, "run", "toy").returncode == 0
+    promoted = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
+    assert promoted.returncode == 0, promoted.stderr
+    again = command(toy, "run", "toy")
+    assert "unchanged" in again.stdout
