@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
-from eval_pipeline.documents import json_lines, shown, violations_of
+from eval_pipeline.documents import decode_line, json_lines, shown, violations_of
 from eval_pipeline.problems import Problems
 
 FIRST_TRIAL = 1
@@ -89,9 +89,10 @@ class RecordedLine(msgspec.Struct, frozen=True):
     """A line of an outputs file."""
 
     case_id: str
-    trial: int = FIRST_TRIAL
+    trial: Annotated[int, msgspec.Meta(ge=0)] = FIRST_TRIAL
     output: msgspec.Raw = msgspec.Raw(b"null")
     error: str | None = None
+    detail: str = ""
     latency_ms: float | None = None
     cost_usd: float | None = None
     tokens: int | dict[str, int] | None = None
@@ -105,18 +106,24 @@ class RecordedLine(msgspec.Struct, frozen=True):
             self.trial,
             text,
             self.error,
-            latency_ms=self.latency_ms,
-            cost_usd=self.cost_usd,
-            tokens=self.tokens,
+            self.detail,
+            self.latency_ms,
+            self.cost_usd,
+            self.tokens,
         )
 
 
 def recorded_line(answer: Answer) -> bytes:
-    """An answer as a line of an outputs file; what was carried becomes part of the output."""
+    """An answer as a line of an outputs file; what was carried becomes part of the output.
+
+    Only objects and lists are written as JSON. Any other text is written as a text, so that it is
+    read back as what the model wrote.
+    """
     output: Any = answer.text
     if answer.text is not None:
         with suppress(msgspec.DecodeError, RecursionError):
-            output = msgspec.json.decode(answer.text)
+            decoded = msgspec.json.decode(answer.text)
+            output = decoded if isinstance(decoded, dict | list) else answer.text
     if isinstance(output, dict):
         output = {**(msgspec.json.decode(answer.carried) or {}), **output}
     line = RecordedLine(
@@ -124,6 +131,7 @@ def recorded_line(answer: Answer) -> bytes:
         answer.trial,
         msgspec.Raw(msgspec.json.encode(output)),
         answer.error,
+        answer.detail,
         answer.latency_ms,
         answer.cost_usd,
         answer.tokens,
@@ -180,23 +188,19 @@ def index_answers(path: Path, problems: Problems) -> AnswerFile:
     for number, line, offset in json_lines(path, problems):
         try:
             answers.remember(decode(line), offset, len(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            _report(line, number, error, path, problems)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            _report(line, number, path, problems)
     return answers
 
 
-def _report(line: bytes, number: int, error: Exception, path: Path, problems: Problems) -> None:
-    try:
-        value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        cut = "" if line.endswith(b"\n") else " (the line may be cut off: it has no line end)"
-        problems.add(path, f"not valid JSON: {error}{cut}", "Correct or remove the line.", line=number)
-        return
-    for violation in violations_of(value, RecordedLine):
-        problems.add(
-            path,
-            violation.message,
-            'A line is {"case_id": "…", "trial": 1, "output": {…}}.',
-            line=number,
-            field=shown(violation.path),
-        )
+def _report(line: bytes, number: int, path: Path, problems: Problems) -> None:
+    decoded = decode_line(line, number, path, problems)
+    for violation in violations_of(decoded.value, RecordedLine) if decoded else ():
+        if violation.path[:1] != ("output",):  # any JSON will do there
+            problems.add(
+                path,
+                violation.message,
+                'A line is {"case_id": "…", "trial": 1, "output": {…}}.',
+                line=number,
+                field=shown(violation.path),
+            )

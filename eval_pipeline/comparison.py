@@ -79,6 +79,16 @@ class Comparison(msgspec.Struct, frozen=True):
     action: Action
 
     @property
+    def stops(self) -> bool:
+        """Whether the change must not go on as it is."""
+        return self.action in ("needs_approval", "block")
+
+    @property
+    def conclusion(self) -> str:
+        """Verdict, action, and the sentence that says why."""
+        return f"{self.verdict}; {self.action.replace('_', ' ')}. {self.sentence}"
+
+    @property
     def sentence(self) -> str:
         """The comparison in one sentence that can be read aloud."""
         if self.verdict == "incomparable":

@@ -17,7 +17,7 @@ HASH_LENGTH = 32
 
 def canonical_json(value: Any) -> bytes:
     """JSON with sorted keys and no white space: equal values give equal bytes."""
-    return msgspec.json.encode(value, order="deterministic")
+    return msgspec.json.encode(value, order="sorted")
 
 
 def content_hash(value: Any) -> str:

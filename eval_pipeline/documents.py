@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from eval_pipeline.content import canonical_json
 from eval_pipeline.problems import Problems
 
 T = TypeVar("T")
@@ -53,53 +54,67 @@ def read_json(
 ) -> Iterator[Located[T]]:
     """The records of a JSON file: one object, or a list of them."""
     data = _read(path, LARGEST_FILE, problems, "Split it, or use JSON Lines (.jsonl)")
-    if data is None:
-        return
-    text = _text(data, path, problems)
+    text = _text(data, path, problems) if data is not None else None
     if text is None:
         return
     try:
         raw = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
-        _report_syntax(text, 1, error, path, problems)
+        starts = _element_starts(text) if isinstance(raw, list) else [0]
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        line, reason = _syntax_error(text, error)
+        problems.add(path, f"not valid JSON: {reason}", "Correct the syntax.", line=line)
         return
-    if isinstance(raw, list):
-        records, starts = raw, _element_starts(text)
-    else:
-        records, starts = [raw], [0]
+    records = raw if isinstance(raw, list) else [raw]
     if not records:
-        problems.add(path, "the list is empty", "Add at least one record.")
+        problems.add(path, "the list is empty", "Add at least one record.", line=1)
+    line, counted = 1, 0
     for index, (record, start) in enumerate(zip(records, starts, strict=True)):
-        first_line = text.count("\n", 0, start) + 1
+        line, counted = line + text.count("\n", counted, start), start
 
-        def line_of(field: FieldPath, start: int = start, first_line: int = first_line) -> int:
-            return first_line + json_line(text[start:], field) - 1
+        def line_of(field: FieldPath, start: int = start) -> int:
+            return json_line(text, field, start)
 
         prefix: FieldPath = (index,) if isinstance(raw, list) else ()
         converted = _convert(record, record_type, path, line_of, problems, check, prefix)
         if converted is not None:
-            yield Located(converted, first_line)
+            yield Located(converted, line)
 
 
 def read_json_lines(
     path: Path, record_type: type[T], problems: Problems, check: Check = no_checks
 ) -> Iterator[Located[T]]:
     """The records of a JSON Lines file, read line by line; blank lines are skipped."""
-    decoder = msgspec.json.Decoder(record_type)
-    empty = True
+    before, empty = len(problems), True
     for number, line, _ in json_lines(path, problems):
         empty = False
-        try:
-            record = decoder.decode(line)
-            violations = list(check(record))
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            record, violations = None, []
-        if record is not None and not violations:
-            yield Located(record, number)
-        else:
-            _report_line(line, number, record_type, path, problems, check)
-    if empty and not len(problems):
-        problems.add(path, "the file is empty", "Add at least one line.")
+        raw = decode_line(line, number, path, problems)
+        if raw is not None:
+            record = _convert(raw.value, record_type, path, lambda _: number, problems, check)  # noqa: B023
+            if record is not None:
+                yield Located(record, number)
+    if empty and len(problems) == before:
+        problems.add(path, "the file is empty", "Add at least one line.", line=1)
+
+
+class Decoded(NamedTuple):
+    """A value that was read, which may be null."""
+
+    value: Any
+
+
+def decode_line(line: bytes, number: int, path: Path, problems: Problems) -> Decoded | None:
+    """The JSON value on a line, or None where it has a problem."""
+    try:
+        return Decoded(msgspec.json.decode(line.decode()))
+    except UnicodeDecodeError as error:
+        told = f"byte {error.start} of the line is not UTF-8"
+        problems.add(path, told, "Save the file as UTF-8.", line=number)
+        return None
+    except (msgspec.DecodeError, RecursionError) as error:
+        cut = "" if line.endswith(b"\n") else " (the line may be cut off: it has no line end)"
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        problems.add(path, f"not valid JSON: {reason}{cut}", "Correct or remove the line.", line=number)
+        return None
 
 
 class RawLine(NamedTuple):
@@ -112,6 +127,9 @@ class RawLine(NamedTuple):
 
 def json_lines(path: Path, problems: Problems) -> Iterator[RawLine]:
     """The non-blank lines of a file, with their numbers and offsets; a line that is too long is a problem."""
+    if not path.is_file():
+        problems.add(path, "is not a file", "Check the path.")
+        return
     with path.open("rb") as file:
         number = 0
         while True:
@@ -156,24 +174,23 @@ def parse_yaml(
     import yaml
 
     before = len(problems)
-    loader = yaml.SafeLoader(text)
     try:
+        loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         _forbid_sharing(node, set(), path, first_line, problems)
         value = loader.construct_document(node) if node is not None and len(problems) == before else None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        canonical_json(value)
+    except Exception as error:  # PyYAML raises what its constructors happen to raise
         mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or str(error)
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         line = first_line + (mark.line if mark else 0)
         problems.add(path, f"not valid YAML: {reason}", "Correct the syntax.", line=line)
         return None
-    finally:
-        loader.dispose()
     if len(problems) > before:
         return None
 
-    def line_of(path: FieldPath) -> int:
-        return first_line + _yaml_line(node, path)
+    def line_of(field: FieldPath) -> int:
+        return first_line + _yaml_line(node, field)
 
     return _convert({} if value is None else value, record_type, path, line_of, problems, check)
 
@@ -187,13 +204,13 @@ def violations_of(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[V
         yield from found or [_violation(str(error), path)]
 
 
-def json_line(text: str, path: FieldPath) -> int:
-    """The line on which the value at a path of a JSON text stands, or the nearest value around it."""
-    position = 0
+def json_line(text: str, path: FieldPath, start: int = 0) -> int:
+    """The line of the value at a path of the JSON that starts at `start`, or of the nearest one around it."""
+    position = start
     try:
         for part in path:
             position = _step(text, _skip_space(text, position), part)
-    except (ValueError, IndexError, StopIteration, RecursionError):
+    except (ValueError, IndexError, RecursionError):
         pass
     return text.count("\n", 0, _skip_space(text, position)) + 1
 
@@ -228,30 +245,21 @@ def _text(data: bytes, path: Path, problems: Problems) -> str | None:
     return text
 
 
-def _report_syntax(text: str, first_line: int, error: Exception, path: Path, problems: Problems) -> None:
+def _syntax_error(text: str, error: Exception) -> tuple[int, str]:
+    """The line of a syntax error, and what it is."""
+    if isinstance(error, RecursionError):
+        return 1, "nested too deeply"
     try:
-        json.loads(text)
-        line, reason = first_line, str(error)
+        json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as located:
-        line, reason = first_line + located.lineno - 1, f"{located.msg} at column {located.colno}"
-    except RecursionError:
-        line, reason = first_line, "nested too deeply"
-    problems.add(path, f"not valid JSON: {reason}", "Correct the syntax.", line=line)
+        return located.lineno, f"{located.msg} at column {located.colno}"
+    except (ValueError, RecursionError) as other:
+        return 1, str(other)
+    return 1, str(error)
 
 
-def _report_line(
-    line: bytes, number: int, record_type: type[T], path: Path, problems: Problems, check: Check
-) -> None:
-    try:
-        text = line.decode("utf-8")
-        raw = msgspec.json.decode(text)
-    except UnicodeDecodeError as error:
-        problems.add(path, f"byte {error.start} of the line is not UTF-8", "Save it as UTF-8.", line=number)
-    except (msgspec.DecodeError, RecursionError) as error:
-        truncated = "" if line.endswith(b"\n") else " (the line may be cut off: it has no line end)"
-        problems.add(path, f"not valid JSON: {error}{truncated}", "Correct the syntax.", line=number)
-    else:
-        _convert(raw, record_type, path, lambda _: number, problems, check)
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
 
 
 def _convert(
@@ -263,7 +271,7 @@ def _convert(
     check: Check,
     prefix: FieldPath = (),
 ) -> T | None:
-    found = [*violations_of(value, record_type), *_misspelt(value, record_type)]
+    found = [*violations_of(value, record_type), *misspelt(value, record_type)]
     record = None
     if not found:
         record = msgspec.convert(value, record_type)
@@ -295,7 +303,7 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
         members = [argument for argument in arguments if argument is not type(None)]
         if len(members) == 1:
             yield from violations_of(value, members[0], path)
-    elif isinstance(expected, type) and issubclass(expected, msgspec.Struct) and isinstance(value, dict):
+    elif _is_struct(expected) and isinstance(value, dict):
         hints = typing.get_type_hints(expected)
         for field in msgspec.structs.fields(expected):
             name = field.encode_name
@@ -322,18 +330,25 @@ def _unknown_fields(
             yield Violation((*path, str(name)), "is not a known field", f"Known: {', '.join(known)}.")
 
 
-def _misspelt(value: Any, record_type: Any) -> Iterator[Violation]:
+def misspelt(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violation]:
     """Unknown fields that are close to a known one: ignoring them would lose what a person wrote."""
-    if not (
-        isinstance(value, dict) and isinstance(record_type, type) and issubclass(record_type, msgspec.Struct)
-    ):
+    arguments = typing.get_args(expected)
+    if typing.get_origin(expected) in (list, tuple) and isinstance(value, list) and arguments:
+        for index, element in enumerate(value):
+            yield from misspelt(element, arguments[0], (*path, index))
+    if not (_is_struct(expected) and isinstance(value, dict)):
         return
-    known = [field.encode_name for field in msgspec.structs.fields(record_type)]
-    for name in value:
-        if name not in known and isinstance(name, str):
-            near = get_close_matches(name, [other for other in known if other not in value], 1, 0.8)
-            if near:
-                yield Violation((name,), "is not a known field", f"Did you mean {near[0]}?")
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(expected)}
+    absent = [name for name in fields if name not in value]
+    for name, member in value.items():
+        if name in fields:
+            yield from misspelt(member, fields[name], (*path, name))
+        elif absent and isinstance(name, str) and (near := get_close_matches(name, absent, 1, 0.8)):
+            yield Violation((*path, name), "is not a known field", f"Did you mean {near[0]}?")
+
+
+def _is_struct(expected: Any) -> bool:
+    return isinstance(expected, type) and issubclass(expected, msgspec.Struct)
 
 
 def _skip_space(text: str, position: int) -> int:
@@ -379,6 +394,8 @@ def _step(text: str, position: int, part: str | int) -> int:
 
 
 def _yaml_line(node: Any, path: FieldPath) -> int:
+    """The line of the key that leads to a value, or of the nearest one around it."""
+    line = node.start_mark.line if node is not None else 0
     for part in path:
         value = getattr(node, "value", None)
         if not isinstance(value, list):
@@ -387,12 +404,13 @@ def _yaml_line(node: Any, path: FieldPath) -> int:
             if part >= len(value):
                 break
             node = value[part]
+            line = node.start_mark.line
             continue
         child = next((pair for pair in value if isinstance(pair, tuple) and pair[0].value == part), None)
         if child is None:
             break
-        node = child[1]
-    return int(node.start_mark.line) if node is not None else 0
+        line, node = child[0].start_mark.line, child[1]
+    return int(line)
 
 
 def _forbid_sharing(node: Any, seen: set[int], path: Path, first_line: int, problems: Problems) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.problems import BadInput, Problem, Problems
-from eval_pipeline.scoring import ERROR_RATE, all_metrics
+from eval_pipeline.scoring import ERROR_RATE, all_metrics, quantities
 from eval_pipeline.suite import Severity, Suite
 
 TOLERANCE = 1e-9
@@ -55,8 +56,8 @@ class Bound(NamedTuple):
 class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Drops, in the metric's own unit, from which a person looks, and beyond which a change stops."""
 
-    investigate: float
-    block: float
+    investigate: Annotated[float, msgspec.Meta(ge=0)]
+    block: Annotated[float, msgspec.Meta(ge=0)]
     beyond: Literal["block", "needs_approval"] = "block"
 
 
@@ -107,25 +108,38 @@ ERROR_GATE = Gate(fail="> 0.01", passes="<= 0.01", excellent="<= 0")
 
 def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
     """The gates of a suite, from a `gates.yaml`; the gate on errors is always among them."""
-    known = {metric.name for metric in all_metrics(suite)} | {each.name for each in suite.trial_metrics}
+    known = quantities(suite)
 
     def check(file: GatesFile) -> Iterable[Violation]:
         for name, gate in file.metrics.items():
-            if name not in known:
-                yield Violation(
-                    ("metrics", name), "is not a metric of the suite", f"Metrics: {_listed(known)}."
-                )
+            better = None
+            if name in known:
+                better = ">" if known[name].direction == "higher" else "<"
+            else:
+                remedy = f"Metrics: {_listed(known)}."
+                yield Violation(("metrics", name), "is not a metric of the suite", remedy)
             for field in ("fail", "pass", "excellent", "warn"):
                 text = getattr(gate, "passes" if field == "pass" else field)
-                if text is not None and not _BOUND.fullmatch(text):
-                    yield Violation(
-                        ("metrics", name, field), f"{text!r} is not a bound", "Write for example '>= 0.70'."
-                    )
+                yield from _bound_violations(("metrics", name, field), text, better)
 
     file = read_yaml(path, GatesFile, problems, check)
     gates = dict(file.metrics) if file else {}
     gates.setdefault(ERROR_RATE.name, ERROR_GATE)
     return gates
+
+
+def _bound_violations(
+    path: tuple[str, str, str], text: str | None, better: str | None
+) -> Iterable[Violation]:
+    """A bound that cannot be read, or that would let bad values pass and good ones fail."""
+    if text is None:
+        return
+    bad_news = path[-1] in ("fail", "warn")
+    if not _BOUND.fullmatch(text):
+        yield Violation(path, f"{text!r} is not a bound", "Write for example '>= 0.70'.")
+    elif better and (Bound.parse(text).sign[0] == better) == bad_news:
+        remedy = f"Of this metric {'higher' if better == '>' else 'lower'} values are better."
+        yield Violation(path, f"{text!r} points the wrong way", remedy)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -144,7 +158,10 @@ def override(gates: Mapping[str, Gate], text: str, suite: Suite) -> dict[str, Ga
             wrong.append(Problem("input", 0, "--gates", f"{part!r} is not a gate", remedy))
             continue
         worse, fine = ("<", ">=") if metrics[name].direction == "higher" else (">", "<=")
-        changed[name] = Gate(fail=f"{worse} {limit}", passes=f"{fine} {limit}")
+        gate = gates.get(name, Gate("", ""))
+        changed[name] = replace(
+            gate, fail=f"{worse} {limit}", passes=f"{fine} {limit}", excellent=None, warn=None
+        )
     if wrong:
         raise BadInput(wrong)
     return changed

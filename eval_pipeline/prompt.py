@@ -10,11 +10,11 @@ from typing import Any, Literal
 import msgspec
 
 from eval_pipeline.content import content_hash
-from eval_pipeline.documents import LARGEST_YAML, parse_yaml, shown, violations_of
+from eval_pipeline.documents import LARGEST_YAML, Violation, parse_yaml, violations_of
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Suite
 
-_VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>\d+)\.(?P<minor>\d+)")
+_VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>[0-9]+)\.(?P<minor>[0-9]+)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_VERSIONS = ("CHANGELOG.md", "README.md")
 
@@ -72,7 +72,7 @@ def prompt_file(folder: Path, version: str) -> Path:
         raise bad_value(
             "prompt",
             f"{version!r} is not a version name",
-            "Write <name>-v<major>.<minor>, letters, digits and - only.",
+            "Write <name>-v<major>.<minor>, of letters, digits, - and _ only.",
         )
     path = folder / f"{version}.md"
     if not path.is_file():
@@ -87,7 +87,8 @@ def load_prompt(suite: Suite, folder: Path, version: str, problems: Problems) ->
     before = len(problems)
     prompt = _parse(suite, path, problems)
     if prompt is not None:
-        _check(suite, prompt, folder, problems)
+        for line, message, remedy in _template_problems(prompt.body, suite.variables):
+            problems.add(path, message, remedy, line=prompt.body_line + line - 1, field="template")
     return prompt if len(problems) == before else None
 
 
@@ -140,19 +141,12 @@ def _parse(suite: Suite, path: Path, problems: Problems) -> Prompt | None:
             line=1,
         )
         return None
-    front = parse_yaml(match["yaml"], 2, path, FrontMatter, problems)
+
+    def check(front: FrontMatter) -> Iterator[Violation]:
+        return _contradictions(suite, path, front)
+
+    front = parse_yaml(match["yaml"], 2, path, FrontMatter, problems, check)
     if front is None:
-        return None
-    wrong = list(violations_of(front.parameters, suite.parameters, ("parameters",)))
-    for violation in wrong:
-        problems.add(
-            path,
-            violation.message,
-            violation.remedy,
-            line=_line_of(match["yaml"], str(violation.path[-1])),
-            field=shown(violation.path),
-        )
-    if wrong:
         return None
     return Prompt(
         path.stem,
@@ -164,26 +158,15 @@ def _parse(suite: Suite, path: Path, problems: Problems) -> Prompt | None:
     )
 
 
-def _line_of(yaml: str, key: str) -> int:
-    lines = yaml.splitlines()
-    return next((number for number, line in enumerate(lines, 2) if line.strip().startswith(f"{key}:")), 2)
-
-
-def _check(suite: Suite, prompt: Prompt, folder: Path, problems: Problems) -> None:
-    front, path = prompt.front, prompt.path
+def _contradictions(suite: Suite, path: Path, front: FrontMatter) -> Iterator[Violation]:
+    """What the front matter says that its suite or its folder denies."""
     if front.suite != suite.name:
-        problems.add(
-            path, f"is {front.suite!r}", f"In this folder it is {suite.name!r}.", line=2, field="suite"
-        )
-    if front.predecessor is not None and front.predecessor not in versions_in(folder):
-        problems.add(
-            path,
-            f"{front.predecessor!r} is not a version in this folder",
-            f"Versions: {', '.join(versions_in(folder))}.",
-            field="predecessor",
-        )
-    for line, message, remedy in _template_problems(prompt.body, suite.variables):
-        problems.add(path, message, remedy, line=prompt.body_line + line - 1, field="template")
+        yield Violation(("suite",), f"is {front.suite!r}", f"In this folder it is {suite.name!r}.")
+    versions = versions_in(path.parent)
+    if front.predecessor is not None and front.predecessor not in versions:
+        remedy = f"Versions: {', '.join(versions)}."
+        yield Violation(("predecessor",), f"{front.predecessor!r} is not a version in this folder", remedy)
+    yield from violations_of(front.parameters, suite.parameters, ("parameters",))
 
 
 def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:

@@ -46,12 +46,16 @@ class Renderer:
         )
         self._send({"template": self._prompt.body, "longest": LONGEST_PROMPT})
         if self._receive(SECONDS_TO_START) is None:
+            self._stop()
             raise self._problem("cannot be rendered: the sandbox does not start", 1)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
         self._process.kill()
         self._process.communicate()
 

@@ -27,7 +27,9 @@ def render(template, variables, longest):
         size += len(part)
         if size > longest:
             raise TooLong(f"renders to more than {longest:,} characters")
-    return "".join(parts)
+    text = "".join(parts)
+    text.encode()  # half a surrogate pair is no text
+    return text
 
 
 def template_line(error):
@@ -51,7 +53,7 @@ def main():
         except MemoryError:
             answer = {"error": "needs too much memory", "line": 1}
         except Exception as error:
-            answer = {"error": str(error) or type(error).__name__, "line": template_line(error)}
+            answer = {"error": (str(error) or type(error).__name__)[:500], "line": template_line(error)}
         print(json.dumps(answer), flush=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,9 +125,9 @@ def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: 
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
 
 
-def evaluate(project: Project, suite: Suite, scored: Scored) -> Evaluation:
-    """Aggregate scores into metrics and judge them by the suite's gates."""
-    summary = summarize(suite, scored.scores, load_gates(project, suite))
+def evaluate(suite: Suite, scored: Scored, gates: Mapping[str, Gate]) -> Evaluation:
+    """Aggregate scores into metrics and judge them by gates."""
+    summary = summarize(suite, scored.scores, gates)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Evaluation(scored.identity.id, scored.identity, now, summary, case_results(suite, scored.scores))
 

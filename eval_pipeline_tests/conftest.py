@@ -18,15 +18,19 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
+def copy_project(root: Path) -> Project:
     """A copy of this repository's golden sets, prompts and engines, with a state folder of its own."""
-    root = tmp_path / "project"
     for name in ("golden", "prompts"):
         shutil.copytree(REPOSITORY / name, root / name)
     for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
         shutil.copy(REPOSITORY / name, root / name)
     return Project(root, root / ".eval")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of this project that a test may break."""
+    return copy_project(tmp_path / "project")
 
 
 @pytest.fixture

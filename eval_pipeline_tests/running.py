@@ -13,7 +13,8 @@ from typing import Any
 import dagster as dg
 from dagster._core.instance import InstanceRef
 
-from eval_pipeline.chain import evaluation_job, partitions_of
+from eval_pipeline.chain import evaluation_job
+from eval_pipeline.checks import partitions_of
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 

@@ -24,8 +24,6 @@ from eval_pipeline.answers import (
 )
 from eval_pipeline.problems import Problems
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # an `AnswerFile` stays open
-
 
 class Output(msgspec.Struct):
     label: str
@@ -177,7 +175,11 @@ def recorded(answer: Answer) -> Answer:
 
 
 JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=8,
 )

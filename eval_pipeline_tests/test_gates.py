@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.gates import ERROR_GATE, Bound, Gate, Status, Zone, judge, override, read_gates
+from eval_pipeline.gates import ERROR_GATE, Bound, Gate, Regression, Status, Zone, judge, override, read_gates
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suite import Severity
 from eval_pipeline.suites.decomposition import SUITE
@@ -180,8 +180,8 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path) -> None:
 def test_what_has_the_wrong_type_is_named_with_its_line(tmp_path: Path) -> None:
     text = "metrics:\n  concept_recall:\n    fail: 0.6\n    severity: low\n    colour: red\n"
     assert read(tmp_path / "gates.yaml", text)[1] == [
+        (2, "metrics.concept_recall.pass", "is missing"),
         (3, "metrics.concept_recall.fail", "Expected 'str', got 'float'"),
-        (3, "metrics.concept_recall.pass", "is missing"),
         (4, "metrics.concept_recall.severity", "Invalid enum value 'low'"),
         (5, "metrics.concept_recall.colour", "is not a known field"),
     ]
@@ -215,3 +215,17 @@ def test_what_is_not_a_limit_is_refused(text: str) -> None:
         limits(f"{text},error_rate=0.1,other=2")
     assert [problem.field for problem in raised.value.problems] == ["--gates", "--gates"]
     assert f"{text!r} is not a gate" in str(raised.value)
+
+
+def test_a_bound_that_points_the_wrong_way_is_refused(tmp_path: Path) -> None:
+    text = "metrics:\n  concept_recall:\n    fail: '> 0.6'\n    pass: '<= 0.7'\n"
+    assert [(line, field) for line, field, _ in read(tmp_path / "gates.yaml", text)[1]] == [
+        (3, "metrics.concept_recall.fail"),
+        (4, "metrics.concept_recall.pass"),
+    ]
+
+
+def test_an_override_changes_limits_only() -> None:
+    mild = Gate("< 0.6", ">= 0.7", severity="warning", regression=Regression(0.01, 0.05))
+    changed = override({"concept_recall": mild}, "concept_recall=0.5", SUITE)["concept_recall"]
+    assert (changed.severity, changed.regression) == ("warning", Regression(0.01, 0.05))

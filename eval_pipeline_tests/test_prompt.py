@@ -159,17 +159,11 @@ def test_files_that_are_not_named_like_a_version_are_named(tmp_path: Path) -> No
 
 
 def test_versions_are_ordered_by_number(tmp_path: Path) -> None:
-    versions = ["a-b-v0.1", "a-v1.9", "a-v1.10", "a-v2.0", "a-v10.0"]
-    assert sorted(reversed(versions), key=version_order) == [
-        "a-v1.9",
-        "a-v1.10",
-        "a-v2.0",
-        "a-v10.0",
-        "a-b-v0.1",
-    ]
-    for version in versions[1:]:
+    versions = ["a-v1.9", "a-v1.10", "a-v2.0", "a-v10.0", "a-b-v0.1"]
+    assert sorted(["a-b-v0.1", "a-v10.0", "a-v1.10", "a-v1.9", "a-v2.0"], key=version_order) == versions
+    for version in versions:
         (tmp_path / f"{version}.md").touch()
-    assert versions_in(tmp_path) == versions[1:]
+    assert versions_in(tmp_path) == versions
     assert prompt_name("a-v2-b-v1.10") == "a-v2-b"
 
 

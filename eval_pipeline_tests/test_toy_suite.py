@@ -25,7 +25,7 @@ def test_it_gets_the_whole_chain_and_its_checks(toy: Project) -> None:
     assert found["well_formed"].passed
     assert found["prompt_valid"].passed
     assert not found["gate_accuracy"].passed
-    assert "75.0 % is between" in str(found["gate_accuracy"].description)
+    assert "guess-v1.0: 75.0 % is between" in str(found["gate_accuracy"].description)
     assert "wolf: dog" in str(found["gate_accuracy"].description)
     assert "no baseline" in str(found["regression"].description)
     evaluation = result.output_for_node("toy__metrics")

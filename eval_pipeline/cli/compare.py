@@ -44,7 +44,7 @@ def command(context: click.Context, suite: str, version: str | None, against: st
         from eval_pipeline.cli.console import print_comparison
 
         print_comparison(found, comparison)
-    context.exit(BLOCKED if comparison.action in ("needs_approval", "block") else 0)
+    context.exit(BLOCKED if comparison.stops else 0)
 
 
 def _compare(

@@ -116,7 +116,7 @@ def print_comparison(suite: Suite, comparison: Comparison) -> None:
     ):
         if names:
             click.echo(f"{title}: {', '.join(names)}")
-    click.echo(f"{comparison.verdict}; {comparison.action.replace('_', ' ')}. {comparison.sentence}")
+    click.echo(comparison.conclusion)
 
 
 def person() -> str:

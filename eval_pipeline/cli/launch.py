@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
-import msgspec
 
-from eval_pipeline.chain import PROBLEMS, PROGRESS, evaluation_job, partitions_of
-from eval_pipeline.problems import Problem
+from eval_pipeline.chain import PROGRESS, evaluation_job
+from eval_pipeline.checks import partitions_of
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.suite import Suite
@@ -56,8 +55,3 @@ def execute(
             reason = failed.step_failure_data.error_display_string if failed else "the run failed"
             raise RuntimeError(f"run {result.run_id} of {suite.name} {version} failed:\n{reason}")
         return list(checks)
-
-
-def problems_of(check: dg.AssetCheckEvaluation) -> list[Problem]:
-    """The problems that made a check fail."""
-    return msgspec.convert(check.metadata[PROBLEMS].value, list[Problem])

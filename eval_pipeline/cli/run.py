@@ -70,7 +70,8 @@ def _evaluate(
     project: Project, suite: Suite, version: str, engine: str | None, trials: int | None, sample: str
 ) -> bool:
     """Run the chain for one version, print what came out, and say whether it blocks."""
-    from eval_pipeline.cli.launch import execute, problems_of
+    from eval_pipeline.checks import problems_of
+    from eval_pipeline.cli.launch import execute
 
     click.echo(f"{suite.name}: {version}")
     config = {"engine": engine, "trials": trials, "sample": sample}
@@ -91,5 +92,5 @@ def _evaluate(
     if comparison and comparison.action == "proceed":
         click.echo(f"Against {comparison.before}: {comparison.verdict}. {comparison.sentence}")
     click.echo(f"Report: {shown_path(store.report_path(evaluation.identity))}")
-    stopped = comparison is not None and comparison.action in ("needs_approval", "block")
+    stopped = comparison is not None and comparison.stops
     return stopped or not evaluation.summary.passed

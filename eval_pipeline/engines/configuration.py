@@ -44,12 +44,20 @@ def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
     """The engines of a project, or None where the file has problems."""
 
     def check(file: EnginesFile) -> Iterable[Violation]:
+        for name, entry in file.engines.items():
+            if isinstance(entry, RecordedEntry) and set("{}") & set(_filled(entry.path, "", "")):
+                remedy = "Only {suite} and {version} are filled in."
+                yield Violation(("engines", name, "path"), "has a placeholder that nobody fills in", remedy)
         if file.default not in file.engines:
             yield Violation(
                 ("default",), f"{file.default!r} is not an engine", f"Engines: {', '.join(file.engines)}."
             )
 
     return read_yaml(path, EnginesFile, problems, check)
+
+
+def _filled(path: str, suite: str, version: str) -> str:
+    return path.replace("{suite}", suite).replace("{version}", version)
 
 
 def open_engine(project: Project, suite: Suite, prompt: Prompt, chosen: str | None, resources: Any) -> Engine:
@@ -66,8 +74,7 @@ def open_engine(project: Project, suite: Suite, prompt: Prompt, chosen: str | No
     if isinstance(entry, RecordedEntry):
         from eval_pipeline.engines.recorded import RecordedEngine
 
-        relative = entry.path.format(suite=suite.name, version=prompt.version)
-        return RecordedEngine(name, suite, project.root / relative)
+        return RecordedEngine(name, suite, project.root / _filled(entry.path, suite.name, prompt.version))
     from eval_pipeline.engines.embedded import EmbeddedEngine
 
     return EmbeddedEngine(name, suite, prompt.parameters, resources)

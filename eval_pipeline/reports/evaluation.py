@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,17 +13,46 @@ from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bar
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, number
 from eval_pipeline.scoring import Scores, quantities
-from eval_pipeline.suite import Suite, Unit
+from eval_pipeline.suite import Overview, Suite, Unit
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
 ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
 STATUS_SIGNS = {"pass": "✓", "warn": "⚠", "fail": "✗", "not_applicable": "not applicable"}
 MOST_DIAGNOSES = 12
+MOST_ROWS = 100
 
 
 def units(suite: Suite) -> dict[str, Unit]:
     """Each metric's unit."""
     return {name: each.unit for name, each in quantities(suite).items()}
+
+
+def overview_table(overview: Overview) -> str:
+    """The cases of a golden set with what can be counted in them."""
+    columns = {
+        **overview.attributes,
+        **{name: values for name, values in overview.measures.items() if _are_numbers(values)},
+    }
+    header = ("case", "file", *(name.replace("_", " ") for name in columns))
+    rows = [
+        (plain(case_id), plain(file), *(plain(values[index]) for values in columns.values()))
+        for index, (case_id, file) in enumerate(zip(overview.case_ids, overview.files, strict=True))
+        if index < MOST_ROWS
+    ]
+    more = len(overview.case_ids) - len(rows)
+    return table(header, rows) + (f"\n\nand {more} more" if more else "")
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, int | float) for value in values)
+
+
+def diagnosis_table(scores: Scores) -> str:
+    """How often each kind of mistake was made."""
+    kinds = sorted(
+        Counter(scores.diagnoses["kind"].to_pylist()).items(), key=lambda each: (-each[1], each[0])
+    )
+    return table(("kind", "times"), ((plain(kind.replace("_", " ")), str(count)) for kind, count in kinds))
 
 
 def metric_table(suite: Suite, summary: Summary) -> str:
@@ -40,7 +70,9 @@ def metric_table(suite: Suite, summary: Summary) -> str:
             else ""
         )
         rows.append((name, number(value.value, unit[name]), _zone(gates.get(name)), spread))
-    return table(("metric", "value", "zone", "over trials"), rows)
+    columns = 4 if summary.trials > 1 else 3
+    header = ("metric", "value", "zone", "over trials")
+    return table(header[:columns], (row[:columns] for row in rows))
 
 
 def _zone(gate: GateResult | None) -> str:
@@ -97,7 +129,8 @@ def _diagnoses(scores: Scores, case_id: str) -> list[dict[str, Any]]:
 def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     kinds: dict[str, dict[str, None]] = {}
     for row in rows:
-        what = " ← ".join(part for part in (row["expected"], row["got"]) if part)
+        both = row["expected"] and row["got"]
+        what = f"{row['expected']} (got {row['got']})" if both else row["expected"] or row["got"]
         kinds.setdefault(row["kind"], {})[what] = None
     lines = []
     for kind, told in sorted(kinds.items()):
@@ -108,11 +141,18 @@ def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
-    """What a metric's bad value is made of, as `case: thing`, without repeats."""
+    """What a metric's bad value is made of: one line per case, with the things named."""
     kind = next((each.explained_by for each in suite.metrics if each.name == metric), "")
-    rows = scores.diagnoses.to_pylist() if kind else []
-    told = (f"{row['case_id']}: {row['got'] or row['expected']}" for row in rows if row["kind"] == kind)
-    return list(dict.fromkeys(flat(each, 120) for each in told))
+    named: dict[str, dict[str, None]] = {}
+    for row in scores.diagnoses.to_pylist() if kind else ():
+        if row["kind"] == kind:
+            named.setdefault(row["case_id"], {})[flat(row["got"] or row["expected"], 60)] = None
+    return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
+
+
+def _some(things: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(things) - most} more" if len(things) > most else ""
+    return ", ".join(things[:most]) + more
 
 
 def group_tables(suite: Suite, summary: Summary) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 LONGEST_CELL = 300
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$:@-])")
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\u061c\ufeff]")
 
 
 def flat(text: object, longest: int = LONGEST_CELL) -> str:
@@ -19,7 +19,7 @@ def flat(text: object, longest: int = LONGEST_CELL) -> str:
 def plain(text: object, longest: int = LONGEST_CELL) -> str:
     """Text as it is, with everything that Markdown or HTML would act on taken out of action."""
     escaped = flat(text, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(r"\\\1", escaped)
+    return _SPECIAL.sub(r"\\\1", escaped).replace("www.", "www\\.")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

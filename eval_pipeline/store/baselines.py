@@ -114,6 +114,6 @@ def _objections(evaluation: Evaluation, comparison: Comparison | None) -> list[s
     if summary.error_count:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in summary.errors.items())
         found.append(f"The evaluation is incomplete: {kinds}.")
-    if comparison and comparison.action in ("needs_approval", "block"):
+    if comparison and comparison.stops:
         found.append(f"Compared with {comparison.before}: {comparison.sentence}")
     return found

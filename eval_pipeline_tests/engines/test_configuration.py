@@ -19,8 +19,6 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompt import FrontMatter, Prompt
 from eval_pipeline.suites.decomposition import SUITE
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # an `AnswerFile` stays open
-
 TWO = """default: own
 engines:
   own: {kind: embedded, description: The suite's own}

@@ -106,6 +106,26 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
                 path, f"{label!r} is forbidden and expected (as {owner!r})", "Remove it from one of the two."
             )
 
+    yield from _check_relationships(entry, owners)
+
+
+def _check_relationships(entry: GoldenEntry, owners: dict[str, str]) -> Iterator[Violation]:
+    """Relationships that are expected and forbidden at once, under whatever alias."""
+
+    def resolved(relationship: Relationship) -> tuple[str, str, str]:
+        ends = (normalize(relationship.source), normalize(relationship.target))
+        return owners.get(ends[0], ends[0]), owners.get(ends[1], ends[1]), relationship.predicate
+
+    expected = {resolved(relationship) for relationship in entry.expected_relationships}
+    for index, relationship in enumerate(entry.forbidden_relationships):
+        if resolved(relationship) in expected:
+            told = f"{relationship.source} {relationship.predicate} {relationship.target}"
+            yield Violation(
+                ("forbiddenRelationships", index),
+                f"{told!r} is forbidden and expected",
+                "Remove it from one of the two.",
+            )
+
 
 def _check_names(
     concept: ExpectedConcept, path: tuple[Any, ...], owners: dict[str, str]

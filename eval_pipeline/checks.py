@@ -1,0 +1,220 @@
+"""Asset checks: what each one is about, and what it says when it passes or fails."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+import msgspec
+
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.gates import ERROR_GATE, GATES_FILE, GateResult
+from eval_pipeline.golden import shortfalls
+from eval_pipeline.problems import Problem
+from eval_pipeline.reports.evaluation import explanations
+from eval_pipeline.reports.markdown import bullets, plain
+from eval_pipeline.scoring import Scores, quantities
+from eval_pipeline.stages import LoadedGolden
+from eval_pipeline.suite import Severity, Suite
+
+MOST_LINES = 50
+MOST_NAMED = 5
+PROBLEMS = "problems"
+
+Checks = Iterator[dg.AssetCheckResult]
+
+WELL_FORMED = "well_formed"
+SIGNED_OFF = "signed_off"
+PROMPT_VALID = "prompt_valid"
+ANSWERED = "answered"
+GATES_VALID = "gates_valid"
+REGRESSION = "regression"
+
+
+def partitions_of(suite: str) -> dg.DynamicPartitionsDefinition:
+    """The prompt versions of a suite, as partitions."""
+    return dg.DynamicPartitionsDefinition(name=f"{suite}_prompt_versions")
+
+
+def gate_check(metric: str) -> str:
+    """The name of the check for a gate on a metric."""
+    return f"gate_{metric.replace('@', '_at_')}"
+
+
+def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+    """Whether the golden set is readable, signed off, and good enough."""
+    described = {
+        WELL_FORMED: "Every golden file can be read. If not, nothing downstream runs.",
+        SIGNED_OFF: "The golden set is as a person last signed it off.",
+        **{each.name: each.description for each in suite.requirements},
+    }
+    return [
+        dg.AssetCheckSpec(
+            name, asset=[suite.name, "golden_set"], description=text, blocking=name == WELL_FORMED
+        )
+        for name, text in described.items()
+    ]
+
+
+def output_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+    """Whether the version could be asked, and every case got an answer."""
+    return [
+        _spec(
+            suite, "model_outputs", PROMPT_VALID, "The prompt, its template and its engine can be used.", True
+        ),
+        _spec(suite, "model_outputs", ANSWERED, "Every case has an answer in every trial."),
+    ]
+
+
+def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
+    """In which zone each gated metric is."""
+    described = quantities(suite)
+    return [
+        _spec(suite, "metrics", GATES_VALID, f"golden/{suite.name}/{GATES_FILE} can be used.", True),
+        *(_spec(suite, "metrics", gate_check(name), described[name].description) for name in gated),
+    ]
+
+
+def comparison_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+    """Whether anything got worse than the baseline."""
+    text = "No gated metric fell so far that the regression table stops the change."
+    return [_spec(suite, "baseline_comparison", REGRESSION, text)]
+
+
+def _spec(suite: Suite, stage: str, name: str, text: str, blocking: bool = False) -> dg.AssetCheckSpec:
+    """A check that has a result of its own for every prompt version."""
+    with warnings.catch_warnings():
+        # Partitioned checks are a preview of Dagster's; a version without its own results would be worse.
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        return dg.AssetCheckSpec(
+            name,
+            asset=[suite.name, stage],
+            description=text,
+            blocking=blocking,
+            partitions_def=partitions_of(suite.name),
+        )
+
+
+def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
+    """What there is to say about a golden set that can be read."""
+    yield _passed(WELL_FORMED, f"{loaded.table.facts.cases} cases can be read.")
+    changes = ", ".join(loaded.unsigned[:MOST_LINES])
+    yield dg.AssetCheckResult(
+        check_name=SIGNED_OFF,
+        passed=not loaded.unsigned,
+        description=(
+            f"Changes that nobody signed off: {changes}. Review them, then run: "
+            f"eval-pipeline golden freeze {suite.name} --reason …"
+            if loaded.unsigned
+            else "The golden set is as it was signed off."
+        ),
+        metadata={"changes": len(loaded.unsigned)},
+    )
+    for requirement, missing in shortfalls(suite, loaded.overview):
+        yield dg.AssetCheckResult(
+            check_name=requirement.name,
+            passed=not missing,
+            severity=_severity(requirement.severity),
+            description="; ".join(missing[:MOST_LINES]) if missing else requirement.description,
+            metadata={"shortfalls": len(missing)},
+        )
+
+
+def output_checks(version: str, answers: int, errors: dict[str, int]) -> Checks:
+    """What there is to say about the answers to a version."""
+    yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
+    total = sum(errors.values())
+    kinds = ", ".join(f"{count} × {kind}" for kind, count in errors.items())
+    too_many = ERROR_GATE.zone(total / answers) == "fail"
+    yield dg.AssetCheckResult(
+        check_name=ANSWERED,
+        passed=not total,
+        severity=_severity("critical" if too_many else "warning"),
+        description=f"{version}: {total} of {answers} answers are errors{f': {kinds}' if total else ''}.",
+        metadata={"answers": answers, "errors": total},
+    )
+
+
+def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:
+    """In which zone each gated metric is, and what a bad one is made of."""
+    yield _passed(GATES_VALID, f"{len(evaluation.summary.gates)} gates apply.")
+    results = {result.metric: result for result in evaluation.summary.gates}
+    version = evaluation.identity.outputs.version
+    for name in gated:
+        if name in results:
+            yield _gate_check(suite, version, results[name], scores)
+        else:
+            told = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
+            yield _passed(gate_check(name), told)
+
+
+def _gate_check(suite: Suite, version: str, result: GateResult, scores: Scores) -> dg.AssetCheckResult:
+    named = explanations(suite, result.metric, scores) if result.status in ("warn", "fail") else []
+    more = f"; and {len(named) - MOST_NAMED} more cases" if len(named) > MOST_NAMED else ""
+    told = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
+    return dg.AssetCheckResult(
+        check_name=gate_check(result.metric),
+        passed=result.status in ("pass", "not_applicable"),
+        severity=_severity("critical" if result.status == "fail" else "warning"),
+        description=f"{version}: {result.message}{told}",
+        metadata={
+            "status": result.status,
+            "zone": result.zone or "none",
+            **({"value": result.value} if result.value is not None else {}),
+        },
+    )
+
+
+def regression_check(suite: Suite, version: str, comparison: Comparison | None) -> dg.AssetCheckResult:
+    """What became of a version against its baseline."""
+    if comparison is None:
+        return dg.AssetCheckResult(
+            check_name=REGRESSION,
+            passed=False,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=(
+                f"{version}: there is no baseline to compare with. Promote an evaluation that you trust: "
+                f"eval-pipeline baseline promote {suite.name} {version} --reason …"
+            ),
+        )
+    return dg.AssetCheckResult(
+        check_name=REGRESSION,
+        passed=comparison.action == "proceed",
+        severity=_severity("critical" if comparison.stops else "warning"),
+        description=f"{version}: {comparison.conclusion}",
+        metadata={
+            "verdict": comparison.verdict,
+            "action": comparison.action,
+            "cases_regressed": len(comparison.regressed),
+            "cases_improved": len(comparison.improved),
+        },
+    )
+
+
+def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:
+    """Bad input as a failed check: every problem, as the command line would print it."""
+    lines = [str(problem) for problem in problems]
+    more = f"\n… and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+    return dg.AssetCheckResult(
+        check_name=check,
+        passed=False,
+        description="\n".join(lines[:MOST_LINES]) + more,
+        metadata={
+            "count": len(lines),
+            "what_to_do": dg.MetadataValue.md(bullets(plain(line, 1000) for line in lines[:MOST_LINES])),
+            PROBLEMS: dg.MetadataValue.json([msgspec.to_builtins(problem) for problem in problems]),
+        },
+    )
+
+
+def problems_of(check: dg.AssetCheckEvaluation) -> list[Problem]:
+    """The problems that made a check fail."""
+    return msgspec.convert(check.metadata[PROBLEMS].value, list[Problem])
+
+
+def _passed(check: str, description: str) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(check_name=check, passed=True, description=description)
+
+
+def _severity(severity: Severity) -> dg.AssetCheckSeverity:
+    return dg.AssetCheckSeverity.ERROR if severity == "critical" else dg.AssetCheckSeverity.WARN

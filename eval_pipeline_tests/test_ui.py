@@ -1,0 +1,162 @@
+"""The UI in a real browser, on results of the command line, and a run that is launched from it."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from eval_pipeline.project import Project
+from eval_pipeline_tests.conftest import copy_project
+from eval_pipeline_tests.running import command, environment, instance_in
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+]
+V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
+METRICS = dg.AssetKey(["decomposition", "metrics"])
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: make browser"),
+]
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project in which every version was evaluated by the command line."""
+    project = copy_project(tmp_path_factory.mktemp("ui") / "project")
+    done = command(project, "run", "all", "--prompt", "all")
+    assert done.returncode == 1, done.stderr
+    return project
+
+
+@pytest.fixture(scope="module")
+def address(evaluated: Project) -> Iterator[str]:
+    """`dagster dev` on that project."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = (evaluated.root / "dev.log").open("wb")
+    server = subprocess.Popen(
+        [Path(sys.executable).with_name("dagster"), "dev", "--host", "127.0.0.1", "--port", str(port)],
+        cwd=evaluated.root,
+        env=environment(evaluated),
+        stdout=log,
+        stderr=log,
+    )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_for(f"{url}/server_info", server)
+        yield url
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(60)
+        log.close()
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
+    """Return when a server answers."""
+    for _ in range(240):
+        assert server.poll() is None, "dagster dev stopped"
+        try:
+            urllib.request.urlopen(url, timeout=5).close()  # noqa: S310
+            return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError(f"{url} does not answer")
+
+
+@pytest.fixture(scope="module")
+def page(address: str) -> Iterator[Page]:
+    """A browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        opened = browser.new_page(viewport={"width": 1600, "height": 1100})
+        opened.set_default_timeout(60_000)
+        expect.set_options(timeout=60_000)
+        yield opened
+        browser.close()
+
+
+def test_the_graph_shows_the_chain(page: Page, address: str) -> None:
+    page.goto(f"{address}/locations/eval_pipeline/asset-groups/decomposition/lineage")
+    for stage in ("golden_set", "model_outputs", "case_scores", "metrics", "report"):
+        expect(page.get_by_text(stage, exact=True).first).to_be_visible()
+
+
+def test_versions_are_partitions_with_a_table_of_metrics(page: Page, address: str) -> None:
+    page.goto(f"{address}/assets/decomposition/metrics?view=partitions&partition={V20}")
+    for version in (V10, V11, V20):
+        expect(page.get_by_text(version).first).to_be_visible()
+    expect(page.get_by_text("✗ fail").first).to_be_visible()
+    expect(page.get_by_text("★ excellent").first).to_be_visible()
+    page.get_by_text("[Show Markdown]").first.click()
+    expect(page.locator("img[src^='data:image/svg+xml']").first).to_be_visible()
+
+
+def test_checks_are_green_and_red_and_say_why(page: Page, address: str) -> None:
+    page.goto(f"{address}/assets/decomposition/metrics?view=checks")
+    page.get_by_text("gate_concept_precision").first.click()
+    expect(page.get_by_text(f"{V20}: 49.2 % is in the fail zone (< 0.50).").first).to_be_visible()
+    expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
+    page.get_by_text("gate_concept_recall").first.click()
+    expect(page.get_by_text(f"{V20}: 94.8 % is in the excellent zone").first).to_be_visible()
+    expect(page.get_by_text("Succeeded", exact=True).first).to_be_visible()
+
+
+def metric_values(project: Project, version: str) -> tuple[int, dict[str, float]]:
+    """How often the metrics of a version were materialized, and the latest numbers."""
+    with instance_in(project) as instance:
+        events = instance.fetch_materializations(
+            dg.AssetRecordsFilter(METRICS, asset_partitions=[version]), limit=50
+        ).records
+    latest = events[0].asset_materialization
+    assert latest is not None
+    numbers = {name: each.value for name, each in latest.metadata.items() if isinstance(each.value, float)}
+    return len(events), numbers
+
+
+def test_command_line_dagster_and_ui_give_the_same_numbers(
+    page: Page, address: str, evaluated: Project
+) -> None:
+    first, by_command_line = metric_values(evaluated, V11)
+    assert by_command_line["overall_index"]
+    selection = ["--select", 'key:"decomposition/*"', "--partition", V11, "-m", "eval_pipeline.definitions"]
+    subprocess.run(
+        [Path(sys.executable).with_name("dagster"), "asset", "materialize", *selection],
+        cwd=evaluated.root,
+        env=environment(evaluated),
+        check=True,
+        capture_output=True,
+    )
+    second, by_dagster = metric_values(evaluated, V11)
+    assert (second, by_dagster) == (first + 1, by_command_line)
+
+    page.goto(f"{address}/locations/eval_pipeline/asset-groups/decomposition/lineage")
+    page.get_by_role("button", name="Materialize all").click()
+    page.get_by_text("Select a partition or create one").click()
+    page.get_by_text(V11).filter(visible=True).first.click()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Launch 1 run").click()
+    for _ in range(240):
+        if metric_values(evaluated, V11)[0] > second:
+            break
+        time.sleep(0.5)
+    third, by_ui = metric_values(evaluated, V11)
+    assert (third, by_ui) == (second + 1, by_command_line)
