@@ -1,5 +1,6 @@
 # make demo   installs, evaluates every suite on the embedded engine, serves the UI on loopback (UI=0: no UI)
 # make test   installs, checks style and types, runs all tests
+# make bench  measures what the project promises about time and memory
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
 UI ?= 1
@@ -7,7 +8,7 @@ BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
 
-.PHONY: demo test lint types tests browser install clean
+.PHONY: demo test lint types tests bench browser install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]
@@ -27,6 +28,12 @@ types: install
 
 tests: install
 	$(BIN)/pytest
+
+# What is measured, as ratios; it takes a few minutes.
+bench: install
+	$(BIN)/python -m benchmarks.imports
+	$(BIN)/python -m benchmarks.chain
+	$(BIN)/python -m benchmarks.score
 
 # Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.
 browser:
