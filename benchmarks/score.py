@@ -56,7 +56,7 @@ def main() -> None:
         seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
     print(
-        f"score on {CASES:,} cases ({size:,.0f} MB): {seconds / CASES * 1e3:.2f} ms a case, peak {peak:,.0f} MB"
+        f"score on {CASES:,} cases ({size:,.0f} MB): {seconds / CASES * 1e3:.2f} ms each, peak {peak:,.0f} MB"
     )
     print(f"  {peak / 1000:.0%} of the bound of 1 GB")
 

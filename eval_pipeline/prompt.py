@@ -166,6 +166,9 @@ def _contradictions(suite: Suite, path: Path, front: FrontMatter) -> Iterator[Vi
     if front.predecessor is not None and front.predecessor not in versions:
         remedy = f"Versions: {', '.join(versions)}."
         yield Violation(("predecessor",), f"{front.predecessor!r} is not a version in this folder", remedy)
+    elif front.predecessor is not None and prompt_name(front.predecessor) != prompt_name(path.stem):
+        remedy = f"Name a version of {prompt_name(path.stem)}."
+        yield Violation(("predecessor",), f"{front.predecessor!r} is another prompt", remedy)
     yield from violations_of(front.parameters, suite.parameters, ("parameters",))
 
 

@@ -49,7 +49,7 @@ def test_a_version_goes_from_the_golden_set_to_the_report(
     metadata = result.asset_materializations_for_node("decomposition__metrics")[0].metadata
     assert isinstance(metadata["concept_recall"].value, float)
     assert "data:image/svg+xml;base64," in str(metadata["chart"].value)
-    assert "passed 0 of 1 trials" in str(metadata["worst_cases"].value)
+    assert "passed 0 of 1 trial" in str(metadata["worst_cases"].value)
     report = Store(project.state).report("decomposition", VERSION)
     assert report is not None
     assert report.startswith(f"# {VERSION}: ✓ passes its gates")
@@ -194,3 +194,25 @@ def test_recorded_outputs_go_through_the_same_chain(
     incomplete = evaluate(project, instance, engine="recorded")
     assert not checks(incomplete)["answered"].passed
     assert not checks(incomplete)["gate_error_rate"].passed
+
+
+def test_a_hallucination_is_a_warning_that_names_the_canary(
+    project: Project, instance: dg.DagsterInstance
+) -> None:
+    """One canary in hundreds of concepts passes its gate, and is never passed over in silence."""
+    lines = (project.golden("decomposition") / "baseline" / "decompose-concepts.outputs.jsonl").read_text()
+    canary = {"label": "hash gravity consensus", "source_quote": "<img src=x onerror=alert(1)>"}
+    answers = [json.loads(line) for line in lines.splitlines()]
+    next(each for each in answers if each["case_id"] == "blockchain")["output"]["concepts"].append(canary)
+    recorded = project.root / "recorded" / "decomposition" / f"{VERSION}.jsonl"
+    recorded.parent.mkdir(parents=True)
+    recorded.write_text("".join(json.dumps(each) + "\n" for each in answers))
+    result = evaluate(project, instance, engine="recorded")
+    check = checks(result)["gate_hallucination_rate"]
+    assert not check.passed
+    assert check.severity is dg.AssetCheckSeverity.WARN
+    assert "blockchain: hash gravity consensus" in str(check.description)
+    report = Store(project.state).report("decomposition", VERSION)
+    assert report is not None
+    assert "<img" not in report
+    assert "⚠ passes with warnings" in report

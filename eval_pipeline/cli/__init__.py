@@ -59,7 +59,7 @@ def main() -> Any:
         for problem in bad.problems:
             click.echo(problem, err=True)
         count = len(bad.problems)
-        click.echo(f"{count} problem{'s' if count > 1 else ''}; nothing was changed.", err=True)
+        click.echo(f"{count} problem{'' if count == 1 else 's'}; nothing was changed.", err=True)
         sys.exit(BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)

@@ -16,7 +16,7 @@ from rich.text import Text
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Summary
 from eval_pipeline.reports.evaluation import STATUS_SIGNS, units
-from eval_pipeline.reports.numbers import change, number
+from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.suite import Suite
 
 WIDEST_TABLE = 160
@@ -81,7 +81,8 @@ def print_summary(suite: Suite, summary: Summary) -> None:
             state = Text(f"{sign} {gate.zone or ''}".rstrip(), style=COLOURS[gate.status])
         rows.append((name, number(summary.metrics[name].value, unit[name]), state))
     print_table(("metric", "value", "gate"), rows)
-    click.echo(f"{summary.cases} cases × {summary.trials} trials, {summary.error_count} errors.")
+    size = f"{counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')}"
+    click.echo(f"{size}, {counted(summary.error_count, 'error')}.")
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
             click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.message}")

@@ -11,7 +11,7 @@ from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summar
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
-from eval_pipeline.reports.numbers import NOTHING, change, number
+from eval_pipeline.reports.numbers import NOTHING, change, counted, number
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.suite import Overview, Suite, Unit
 
@@ -113,7 +113,7 @@ def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> 
     for result in results[:WORST_CASES]:
         headline = (
             f"**{plain(result.case_id)}**: {suite.headline} {number(result.headline, unit)}, "
-            f"passed {result.passed} of {result.trials} trials"
+            f"passed {result.passed} of {counted(result.trials, 'trial')}"
         )
         rows = [row for row in _diagnoses(scores, result.case_id) if row["kind"] != "error"]
         errors = [f"error: {plain(kind)}" for kind in result.errors]
@@ -280,8 +280,8 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
     )
     parts = [
         f"# {outputs.version}: {verdict}",
-        f"{suite.description} {summary.cases} cases × {summary.trials} trials on engine "
-        f"`{outputs.engine}` ({plain(outputs.model)}), {summary.error_count} errors.",
+        f"{suite.description} {counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')} "
+        f"on engine `{outputs.engine}` ({plain(outputs.model)}), {counted(summary.error_count, 'error')}.",
         "## Gates\n\n"
         + (
             bullets([*(f"✗ {line}" for line in failing), *(f"⚠ {line}" for line in warnings)])

@@ -26,6 +26,11 @@ def change(value: float | None, unit: Unit = "fraction") -> str:
     return f"{sign}{shown}{' pp' if unit == 'fraction' else ''}".replace("-", "−")
 
 
+def counted(count: int, what: str) -> str:
+    """`1 trial`, `3 trials`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _plain(value: float, digits: int) -> str:
     shown = f"{value:.{digits}f}"
     return shown[1:] if shown.startswith("-") and float(shown) == 0 else shown
