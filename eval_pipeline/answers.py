@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -14,6 +15,8 @@ from eval_pipeline.problems import Problems
 
 FIRST_TRIAL = 1
 LARGEST_OUTPUT = 4 * 2**20
+
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 
 MISSING = "missing"
 STALE = "stale"
@@ -71,18 +74,30 @@ def parse(answer: Answer | None, output_type: type) -> Usable | Failure:
         return Failure(MISSING, "the output is null")
     if len(answer.text) > LARGEST_OUTPUT:
         return Failure(TOO_LARGE, f"{len(answer.text):,} characters; the limit is {LARGEST_OUTPUT:,}")
-    try:
-        carried = msgspec.json.decode(answer.carried)
-        if carried is None:
-            return Usable(msgspec.json.decode(answer.text, type=output_type))
-        value = msgspec.json.decode(answer.text)
-        return Usable(
-            msgspec.convert({**carried, **value} if isinstance(value, dict) else value, output_type)
-        )
-    except msgspec.ValidationError as error:
-        return Failure(SCHEMA, str(error))
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        return Failure(NOT_JSON, str(error))
+    carried = msgspec.json.decode(answer.carried)
+    reason = ""
+    for text in _json_in(answer.text):
+        try:
+            if carried is None:
+                return Usable(msgspec.json.decode(text, type=output_type))
+            value = msgspec.json.decode(text)
+            merged = {**carried, **value} if isinstance(value, dict) else value
+            return Usable(msgspec.convert(merged, output_type))
+        except msgspec.ValidationError as error:
+            return Failure(SCHEMA, str(error))
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            reason = reason or str(error)
+    return Failure(NOT_JSON, reason)
+
+
+def _json_in(text: str) -> Iterator[str]:
+    """Where the JSON of an answer may stand: all of it, a fenced block, or between the outermost braces."""
+    yield text
+    if fenced := _FENCED.search(text):
+        yield fenced[1]
+    start, end = text.find("{"), text.rfind("}")
+    if 0 <= start < end:
+        yield text[start : end + 1]
 
 
 class RecordedLine(msgspec.Struct, frozen=True):

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dagster as dg
-import numpy as np
 
 from eval_pipeline import checks, stages
+from eval_pipeline.answers import Answer
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.gates import GATES_FILE, read_gates
+from eval_pipeline.operations import Operations
 from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.progress import Tally
 from eval_pipeline.project import Project
 from eval_pipeline.reports import evaluation as shown
 from eval_pipeline.reports.charts import image
@@ -28,6 +30,7 @@ from eval_pipeline.suite import Suite
 STORE = "store"
 PROJECT = "project"
 PROGRESS = "progress"
+SECONDS_BETWEEN_LINES = 5.0
 
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
@@ -45,21 +48,22 @@ class LogProgress:
 
     def __init__(self, log: dg.DagsterLogManager) -> None:
         self._log = log
-        self._title, self._total, self._done = "", 0, 0
+        self._title = ""
+        self._tally = Tally(0)
         self._next = 0.0
 
     def start(self, title: str, total: int) -> None:
         """Say what begins."""
-        self._title, self._total, self._done = title, total, 0
-        self._next = time.monotonic() + 5
-        self._log.info(f"{title}: {total} answers to get")
+        self._title, self._tally = title, Tally(total)
+        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        self._log.info(f"{title}: {total:,} answers to get")
 
-    def advance(self, errors: int) -> None:
+    def advance(self, answer: Answer) -> None:
         """Say how far it is, now and then."""
-        self._done += 1
-        if self._done == self._total or time.monotonic() >= self._next:
-            self._next = time.monotonic() + 5
-            self._log.info(f"{self._title}: {self._done} of {self._total} answers, {errors} errors")
+        self._tally.add(answer)
+        if self._tally.done == self._tally.total or time.monotonic() >= self._next:
+            self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+            self._log.info(f"{self._title}: {self._tally}")
 
 
 def evaluation_job(suite: str) -> str:
@@ -168,45 +172,38 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
         except BadInput as bad:
             yield checks.problems_check(checks.PROMPT_VALID, bad.problems)
             return
-        errors = _errors_by_kind(answers)
+        operations = Operations.of(answers)
         yield dg.MaterializeResult(
             value=answers,
             data_version=dg.DataVersion(answers.identity.id),
-            metadata=_outputs_metadata(answers, sum(errors.values())),
+            metadata=_outputs_metadata(answers, operations),
         )
-        yield from checks.output_checks(context.partition_key, len(answers), errors)
+        limits = stages.load_operation_gates(context.resources.project, suite)
+        yield from checks.output_checks(context.partition_key, operations, limits)
 
     return model_outputs
 
 
-def _errors_by_kind(answers: AnswerTable) -> dict[str, int]:
-    kinds: dict[str, int] = {}
-    for answer in answers:
-        if answer.error is not None:
-            kinds[answer.error] = kinds.get(answer.error, 0) + 1
-    return kinds
-
-
-def _outputs_metadata(answers: AnswerTable, errors: int) -> dict[str, Any]:
+def _outputs_metadata(answers: AnswerTable, operations: Operations) -> dict[str, Any]:
     identity = answers.identity
-    latencies = [answer.latency_ms for answer in answers if answer.latency_ms is not None]
-    costs = [answer.cost_usd for answer in answers if answer.cost_usd is not None]
-    metadata: dict[str, Any] = {
+    numbers = {
+        "latency_p50_ms": operations.latency(50),
+        "latency_p95_ms": operations.latency(95),
+        "cost_usd": operations.cost_usd,
+        "tokens": operations.tokens,
+    }
+    return {
         "engine": identity.engine,
         "model": identity.model,
         "sample": identity.sample,
         "trials": identity.trials,
-        "answers": len(answers),
-        "errors": errors,
+        "answers": operations.answers,
+        "errors": operations.error_count,
+        **{name: value for name, value in numbers.items() if value is not None},
+        **({"error_kinds": dg.MetadataValue.md(shown.error_table(operations))} if operations.errors else {}),
         "outputs_id": identity.id,
         "file": dg.MetadataValue.path(str(answers.path)),
     }
-    if latencies:
-        metadata["latency_p50_ms"] = float(np.percentile(latencies, 50))
-        metadata["latency_p95_ms"] = float(np.percentile(latencies, 95))
-    if costs:
-        metadata["cost_usd"] = float(sum(costs))
-    return metadata
 
 
 def _case_scores(suite: Suite) -> dg.AssetsDefinition:

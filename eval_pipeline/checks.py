@@ -1,15 +1,16 @@
 """Asset checks: what each one is about, and what it says when it passes or fails."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 import msgspec
 
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
-from eval_pipeline.gates import ERROR_GATE, GATES_FILE, GateResult
+from eval_pipeline.gates import ERROR_GATE, GATES_FILE, Gate, GateResult, judge
 from eval_pipeline.golden import shortfalls
+from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports.evaluation import explanations
 from eval_pipeline.reports.markdown import bullets, plain
@@ -27,6 +28,8 @@ WELL_FORMED = "well_formed"
 SIGNED_OFF = "signed_off"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
+LATENCY = "latency"
+COST = "cost"
 GATES_VALID = "gates_valid"
 REGRESSION = "regression"
 
@@ -63,6 +66,8 @@ def output_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
             suite, "model_outputs", PROMPT_VALID, "The prompt, its template and its engine can be used.", True
         ),
         _spec(suite, "model_outputs", ANSWERED, "Every case has an answer in every trial."),
+        _spec(suite, "model_outputs", LATENCY, f"Latency is within the limit of {GATES_FILE}."),
+        _spec(suite, "model_outputs", COST, f"Cost is within the limit of {GATES_FILE}."),
     ]
 
 
@@ -120,18 +125,41 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         )
 
 
-def output_checks(version: str, answers: int, errors: dict[str, int]) -> Checks:
+def output_checks(version: str, operations: Operations, limits: Mapping[str, Gate]) -> Checks:
     """What there is to say about the answers to a version."""
     yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
-    total = sum(errors.values())
-    kinds = ", ".join(f"{count} × {kind}" for kind, count in errors.items())
+    total, answers = operations.error_count, operations.answers
+    kinds = "; ".join(
+        f"{count} × {kind} ({operations.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
+        for kind, count in operations.errors.items()
+    )
     too_many = ERROR_GATE.zone(total / answers) == "fail"
     yield dg.AssetCheckResult(
         check_name=ANSWERED,
         passed=not total,
         severity=_severity("critical" if too_many else "warning"),
-        description=f"{version}: {total} of {answers} answers are errors{f': {kinds}' if total else ''}.",
-        metadata={"answers": answers, "errors": total},
+        description=f"{version}: {total} of {answers} answers are errors{f': {kinds}' if total else '.'}",
+        metadata={"answers": answers, "errors": total, **operations.errors},
+    )
+    for check, measure in ((LATENCY, "latency_p95_ms"), (COST, "cost_usd_per_answer")):
+        yield _limit_check(check, version, measure, operations.measures()[measure], limits.get(measure))
+
+
+def _limit_check(
+    check: str, version: str, measure: str, value: float | None, gate: Gate | None
+) -> dg.AssetCheckResult:
+    shown = "nothing was measured" if value is None else f"{measure} {value:.4g}"
+    if gate is None or value is None:
+        return _passed(
+            check, f"{version}: {shown}; {'no limit is set' if gate is None else 'not applicable'}."
+        )
+    result = judge(gate, measure, value, True, shown)
+    return dg.AssetCheckResult(
+        check_name=check,
+        passed=result.status == "pass",
+        severity=_severity("critical" if result.status == "fail" else "warning"),
+        description=f"{version}: {result.message}",
+        metadata={"value": value, "zone": result.zone or "none"},
     )
 
 

@@ -8,6 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -324,7 +325,7 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
 def _unknown_fields(
     value: dict[Any, Any], expected: type[msgspec.Struct], path: FieldPath
 ) -> Iterator[Violation]:
-    known = [field.encode_name for field in msgspec.structs.fields(expected)]
+    known = _field_types(expected)
     for name in value:
         if name not in known:
             yield Violation((*path, str(name)), "is not a known field", f"Known: {', '.join(known)}.")
@@ -332,19 +333,29 @@ def _unknown_fields(
 
 def misspelt(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violation]:
     """Unknown fields that are close to a known one: ignoring them would lose what a person wrote."""
-    arguments = typing.get_args(expected)
-    if typing.get_origin(expected) in (list, tuple) and isinstance(value, list) and arguments:
-        for index, element in enumerate(value):
-            yield from misspelt(element, arguments[0], (*path, index))
-    if not (_is_struct(expected) and isinstance(value, dict)):
+    if isinstance(value, list):
+        arguments = typing.get_args(expected)
+        if arguments and _is_struct(arguments[0]):
+            for index, element in enumerate(value):
+                yield from misspelt(element, arguments[0], (*path, index))
+    if not (isinstance(value, dict) and _is_struct(expected)):
         return
-    fields = {field.encode_name: field.type for field in msgspec.structs.fields(expected)}
+    fields = _field_types(expected)
+    if fields.keys() >= value.keys() and not any(
+        isinstance(member, dict | list) for member in value.values()
+    ):
+        return
     absent = [name for name in fields if name not in value]
     for name, member in value.items():
         if name in fields:
             yield from misspelt(member, fields[name], (*path, name))
         elif absent and isinstance(name, str) and (near := get_close_matches(name, absent, 1, 0.8)):
             yield Violation((*path, name), "is not a known field", f"Did you mean {near[0]}?")
+
+
+@cache
+def _field_types(expected: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.encode_name: field.type for field in msgspec.structs.fields(expected)}
 
 
 def _is_struct(expected: Any) -> bool:

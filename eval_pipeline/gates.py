@@ -89,6 +89,8 @@ class GatesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `gates.yaml`."""
 
     metrics: dict[str, Gate]
+    operations: dict[Literal["latency_p95_ms", "cost_usd_per_answer"], Gate] = {}
+    """Limits on what asking costs in time and money."""
 
 
 class GateResult(msgspec.Struct, frozen=True):
@@ -121,11 +123,21 @@ def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
             for field in ("fail", "pass", "excellent", "warn"):
                 text = getattr(gate, "passes" if field == "pass" else field)
                 yield from _bound_violations(("metrics", name, field), text, better)
+        for measure, gate in file.operations.items():
+            for field in ("fail", "pass", "excellent", "warn"):
+                text = getattr(gate, "passes" if field == "pass" else field)
+                yield from _bound_violations(("operations", measure, field), text, "<")
 
     file = read_yaml(path, GatesFile, problems, check)
     gates = dict(file.metrics) if file else {}
     gates.setdefault(ERROR_RATE.name, ERROR_GATE)
     return gates
+
+
+def read_operation_gates(path: Path) -> dict[str, Gate]:
+    """The limits on latency and cost; none where the file cannot be used, which the metrics say."""
+    file = read_yaml(path, GatesFile, Problems()) if path.is_file() else None
+    return {str(name): gate for name, gate in file.operations.items()} if file else {}
 
 
 def _bound_violations(

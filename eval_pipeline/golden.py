@@ -75,6 +75,7 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
         problems.add(path, f"holds no golden file ({kinds})", "Add at least one case.")
     seen: dict[str, Place] = {}
     for file in files:
+        name = shown_path(file)
         for case, place in suite.reader.read(file, problems):
             if not case.id.strip():
                 problems.add(file, "is blank", "Give every case an id.", line=place.line, field="id")
@@ -88,7 +89,7 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
                     field="id",
                 )
             seen.setdefault(case.id, place)
-            yield GoldenCase(case, shown_path(file), place.line, content_hash(case.input), content_hash(case))
+            yield GoldenCase(case, name, place.line, content_hash(case.input), content_hash(case))
 
 
 def golden_hash(case_hashes: Iterable[str], resources: Path | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ from eval_pipeline.prompt import Prompt
 from eval_pipeline.rendering import Renderer
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
+
+BATCH = 100
 
 
 class _Asked(NamedTuple):
@@ -37,6 +39,7 @@ class Questions:
         self._prompt = prompt
         self._golden = golden
         self._resources = resources
+        self.cases = golden.facts.cases
         self.asked: deque[_Asked] = deque()
 
     async def requests(self, engine: Engine, trials: int) -> AsyncIterator[Request]:
@@ -45,14 +48,19 @@ class Questions:
         The template is rendered for each case where the engine reads it, and for the first one
         in any case, so that a broken template never goes unnoticed.
         """
-        with ExitStack() as stack:
-            renderer = stack.enter_context(Renderer(self._prompt))
+        with Renderer(self._prompt) as renderer:
             for trial in range(1, trials + 1):
-                for index, (case_id, input_hash, input_) in enumerate(self._golden.inputs(self._suite)):
-                    prepared = self._prepare(input_)
-                    text = renderer.render(prepared) if engine.reads_prompt or index == 0 else None
-                    self.asked.append(_Asked(case_id, trial, input_hash, self._carried(prepared)))
-                    yield Request(case_id, trial, prepared, text if engine.reads_prompt else None)
+                inputs = self._golden.inputs(self._suite)
+                first = True
+                while batch := list(islice(inputs, BATCH)):
+                    prepared = [self._prepare(input_) for _, _, input_ in batch]
+                    rendered = prepared if engine.reads_prompt else prepared[: int(first)]
+                    texts = await asyncio.to_thread(renderer.render, rendered)
+                    first = False
+                    for index, (case_id, input_hash, _) in enumerate(batch):
+                        self.asked.append(_Asked(case_id, trial, input_hash, self._carried(prepared[index])))
+                        text = texts[index] if engine.reads_prompt else None
+                        yield Request(case_id, trial, prepared[index], text)
 
     def _prepare(self, input_: Any) -> Any:
         if self._suite.prepare is None:
@@ -68,27 +76,17 @@ class Questions:
 
 
 def collect_outputs(
-    suite: Suite,
-    prompt: Prompt,
-    golden: GoldenTable,
-    engine: Engine,
-    identity: OutputsIdentity,
-    resources: Any,
-    path: Path,
-    progress: Progress,
+    questions: Questions, engine: Engine, identity: OutputsIdentity, path: Path, progress: Progress
 ) -> AnswerTable:
     """Ask the engine everything and write its answers in the order of the questions."""
-    questions = Questions(suite, prompt, golden, resources)
-    progress.start(f"{prompt.version} on {engine.name}", golden.facts.cases * identity.trials)
+    progress.start(f"{identity.version} on {engine.name}", questions.cases * identity.trials)
 
     async def ask() -> None:
         ready: dict[tuple[str, int], Answer] = {}
-        errors = 0
         with AnswerTable.writing(path, identity) as add:
             async for answer in engine.answer(questions.requests(engine, identity.trials)):
                 ready[answer.case_id, answer.trial] = answer
-                errors += answer.error is not None
-                progress.advance(errors)
+                progress.advance(answer)
                 while questions.asked and (key := questions.asked[0][:2]) in ready:
                     asked = questions.asked.popleft()
                     add(replace(ready.pop(key), carried=asked.carried), asked.input_hash)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from typing import Protocol
+
+from eval_pipeline.answers import Answer
 
 
 class Progress(Protocol):
     """Told of every answer."""
 
     def start(self, title: str, total: int) -> None:
-        """A piece of work with that many steps begins."""
+        """That many answers are to be got."""
 
-    def advance(self, errors: int) -> None:
-        """One step is done; so many have failed up to now."""
+    def advance(self, answer: Answer) -> None:
+        """One more is there."""
 
 
 class Silence:
@@ -21,5 +25,36 @@ class Silence:
     def start(self, title: str, total: int) -> None:
         """Say nothing."""
 
-    def advance(self, errors: int) -> None:
+    def advance(self, answer: Answer) -> None:
         """Say nothing."""
+
+
+class Tally:
+    """What has come in so far: answers, errors by kind, cost, and how fast."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self.errors: Counter[str] = Counter()
+        self.cost = 0.0
+        self._started = time.monotonic()
+
+    def add(self, answer: Answer) -> None:
+        """Count an answer."""
+        self.done += 1
+        self.cost += answer.cost_usd or 0.0
+        if answer.error is not None:
+            self.errors[answer.error] += 1
+
+    @property
+    def trouble(self) -> str:
+        """The errors in words."""
+        return ", ".join(f"{count} × {kind}" for kind, count in self.errors.most_common()) or "no errors"
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self._started, 1e-9)
+        rate = self.done / seconds
+        left = (self.total - self.done) / rate if rate else 0.0
+        cost = f", ${self.cost:.4f}" if self.cost else ""
+        pace = f"{rate:.1f} a second, {left:.0f} s left"
+        return f"{self.done:,} of {self.total:,} answers, {self.trouble}{cost}, {pace}"

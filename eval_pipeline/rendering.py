@@ -7,6 +7,7 @@ import selectors
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,6 +21,7 @@ WORKER = Path(__file__).with_name("rendering_worker.py")
 LONGEST_PROMPT = 2_000_000
 SECONDS_PER_PROMPT = 5.0
 SECONDS_TO_START = 30.0
+PIPE = 2**16
 
 
 class _Rendered(msgspec.Struct):
@@ -34,7 +36,8 @@ class Renderer:
     def __init__(self, prompt: Prompt, seconds: float = SECONDS_PER_PROMPT) -> None:
         self._prompt = prompt
         self._seconds = seconds
-        self._buffer = b""
+        self._incoming = bytearray()
+        self._outgoing = bytearray()
 
     def __enter__(self) -> Renderer:
         self._process = subprocess.Popen(
@@ -44,7 +47,14 @@ class Renderer:
             stderr=subprocess.DEVNULL,
             env={},
         )
-        self._send({"template": self._prompt.body, "longest": LONGEST_PROMPT})
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        template = {"template": self._prompt.body, "longest": LONGEST_PROMPT}
+        self._outgoing += msgspec.json.encode(template) + b"\n"
+        self._watch()
         if self._receive(SECONDS_TO_START) is None:
             self._stop()
             raise self._problem("cannot be rendered: the sandbox does not start", 1)
@@ -56,12 +66,17 @@ class Renderer:
         self._stop()
 
     def _stop(self) -> None:
+        self._selector.close()
         self._process.kill()
         self._process.communicate()
 
-    def render(self, prepared: Any) -> str:
-        """The text an engine reads for one case."""
-        self._send(msgspec.to_builtins(prepared))
+    def render(self, prepared: Sequence[Any]) -> list[str]:
+        """The texts that an engine reads, one for each case."""
+        self._outgoing += b"".join(msgspec.json.encode(each) + b"\n" for each in prepared)
+        self._watch()
+        return [self._rendered() for _ in prepared]
+
+    def _rendered(self) -> str:
         line = self._receive(self._seconds)
         if line is None:
             raise self._problem(f"does not finish within {self._seconds:g} s and 1 GiB of memory", 1)
@@ -70,29 +85,45 @@ class Renderer:
             raise self._problem(rendered.error or "cannot be rendered", rendered.line)
         return rendered.text
 
-    def _send(self, value: Any) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(msgspec.json.encode(value) + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            raise self._problem("cannot be rendered: the sandbox stopped", 1) from None
-
     def _receive(self, seconds: float) -> bytes | None:
-        """The worker's next line; None when it takes too long or dies."""
-        assert self._process.stdout is not None
-        deadline = time.monotonic() + seconds
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
+        """The worker's next line; None when it takes too long or dies.
+
+        What is still to be sent goes out meanwhile: neither side ever waits for the other to read.
+        """
+        while b"\n" not in self._incoming:
+            deadline = time.monotonic() + seconds
+            ready = self._selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                return None
+            for key, _ in ready:
+                if key.fileobj is self._process.stdout:
+                    data = os.read(key.fd, PIPE)
+                    if not data:
+                        return None
+                    self._incoming += data
+                elif not self._write(key.fd):
                     return None
-                data = os.read(self._process.stdout.fileno(), 2**16)
-                if not data:
-                    return None
-                self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
+            self._watch()
+        line, _, self._incoming = self._incoming.partition(b"\n")
+        return bytes(line)
+
+    def _write(self, descriptor: int) -> bool:
+        try:
+            sent = os.write(descriptor, self._outgoing[:PIPE])
+        except BrokenPipeError:
+            return False
+        del self._outgoing[:sent]
+        return True
+
+    def _watch(self) -> None:
+        """Look at the worker's input only while there is something to send."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        watched = stdin in self._selector.get_map()
+        if self._outgoing and not watched:
+            self._selector.register(stdin, selectors.EVENT_WRITE)
+        elif watched and not self._outgoing:
+            self._selector.unregister(stdin)
 
     def _problem(self, message: str, line: int) -> BadInput:
         problems = Problems()

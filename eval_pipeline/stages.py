@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from eval_pipeline.comparison import Comparison, Side, compare
+from eval_pipeline.engines import Engine
 from eval_pipeline.engines.configuration import open_engine
+from eval_pipeline.engines.metered import Estimate, MeteredEngine
 from eval_pipeline.evaluation import (
     Evaluation,
     Identity,
@@ -19,7 +23,7 @@ from eval_pipeline.evaluation import (
     scorer_version,
     summarize,
 )
-from eval_pipeline.gates import GATES_FILE, Gate, read_gates
+from eval_pipeline.gates import GATES_FILE, Gate, read_gates, read_operation_gates
 from eval_pipeline.golden import (
     GoldenCase,
     OverviewBuilder,
@@ -27,11 +31,11 @@ from eval_pipeline.golden import (
     read_cases,
     unsigned_changes,
 )
-from eval_pipeline.outputs import collect_outputs
+from eval_pipeline.outputs import Questions, collect_outputs
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.progress import Progress, Silence
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompt
+from eval_pipeline.prompt import Prompt, load_prompt
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.store import Scored, Store
 from eval_pipeline.store.baselines import baseline_side, read_baseline
@@ -81,6 +85,39 @@ def _resources_folder(folder: Path) -> Path | None:
     return resources if resources.is_dir() else None
 
 
+@dataclass(frozen=True)
+class Asking:
+    """A prompt version and an engine, ready to be put together."""
+
+    prompt: Prompt
+    engine: Engine
+    resources: Any
+    trials: int
+
+
+def prepare_asking(
+    project: Project,
+    suite: Suite,
+    version: str,
+    *,
+    engine: str | None = None,
+    trials: int | None = None,
+    sample: str = DEFAULT_SAMPLE,
+) -> Asking:
+    """Everything that can be wrong with a run before its first question is asked."""
+    if not _SAMPLE.fullmatch(sample):
+        raise bad_value("sample", f"{sample!r} is not a label", "Use letters, digits, dots, - and _ only.")
+    if trials is not None and trials < 1:
+        raise bad_value("trials", f"{trials} is not a number of trials", "Ask for at least 1.")
+    problems = Problems()
+    prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
+    problems.stop_if_any()
+    assert prompt is not None
+    resources = context_for(suite, project.golden(suite.name)).resources
+    opened = open_engine(project, suite, prompt, engine, resources, sample)
+    return Asking(prompt, opened, resources, trials or opened.trials)
+
+
 def answer_cases(
     project: Project,
     store: Store,
@@ -94,28 +131,29 @@ def answer_cases(
     progress: Progress | None = None,
 ) -> AnswerTable:
     """Ask an engine every case of the golden set with a prompt version."""
-    if not _SAMPLE.fullmatch(sample):
-        raise bad_value("sample", f"{sample!r} is not a label", "Use letters, digits, dots, - and _ only.")
-    if trials is not None and trials < 1:
-        raise bad_value("trials", f"{trials} is not a number of trials", "Ask for at least 1.")
-    problems = Problems()
-    prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
-    problems.stop_if_any()
-    assert prompt is not None
-    resources = context_for(suite, project.golden(suite.name)).resources
-    opened = open_engine(project, suite, prompt, engine, resources)
+    asking = prepare_asking(project, suite, version, engine=engine, trials=trials, sample=sample)
     identity = OutputsIdentity(
         suite=suite.name,
         version=version,
-        prompt_hash=prompt.hash,
+        prompt_hash=asking.prompt.hash,
         inputs_hash=golden.facts.inputs_hash,
-        engine=opened.name,
-        model=opened.model,
+        engine=asking.engine.name,
+        model=asking.engine.model,
         sample=sample,
-        trials=trials or opened.trials,
+        trials=asking.trials,
     )
     path = store.outputs_folder(suite.name, version) / f"{identity.id}.parquet"
-    return collect_outputs(suite, prompt, golden, opened, identity, resources, path, progress or Silence())
+    questions = Questions(suite, asking.prompt, golden, asking.resources)
+    return collect_outputs(questions, asking.engine, identity, path, progress or Silence())
+
+
+def estimate_cost(suite: Suite, golden: GoldenTable, asking: Asking) -> Estimate:
+    """What asking would cost, what is known already considered; engines that are not metered cost nothing."""
+    requests = golden.facts.cases * asking.trials
+    if not isinstance(asking.engine, MeteredEngine):
+        return Estimate(requests, 0, 0, 0.0)
+    questions = Questions(suite, asking.prompt, golden, asking.resources)
+    return asyncio.run(asking.engine.estimate(questions.requests(asking.engine, asking.trials)))
 
 
 def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable) -> Scored:
@@ -138,6 +176,11 @@ def load_gates(project: Project, suite: Suite) -> dict[str, Gate]:
     gates = read_gates(suite, project.golden(suite.name) / GATES_FILE, problems)
     problems.stop_if_any()
     return gates
+
+
+def load_operation_gates(project: Project, suite: Suite) -> dict[str, Gate]:
+    """The suite's limits on latency and cost."""
+    return read_operation_gates(project.golden(suite.name) / GATES_FILE)
 
 
 def compare_with_baseline(

@@ -132,10 +132,11 @@ def test_a_text_output_is_what_the_model_wrote(output: str, text: str | None) ->
         (Answer("a"), "missing", "the output is null"),
         (Answer("a", text="{}", error="timeout", detail="30 s"), "timeout", "30 s"),
         (Answer("a", text="x" * (LARGEST_OUTPUT + 1)), "too_large", "4,194,305 characters"),
-        (Answer("a", text="Sure! {}"), "not_json", "invalid character"),
+        (Answer("a", text="Sure! {}"), "schema", "missing required field `label`"),
+        (Answer("a", text="Sure!"), "not_json", "invalid character"),
         (Answer("a", text=""), "not_json", "truncated"),
         (Answer("a", text='{"label": "a"'), "not_json", "truncated"),
-        (Answer("a", text='{"label": "a"} bye'), "not_json", "trailing"),
+        (Answer("a", text='{"label": "a"} or {"label": "b"}'), "not_json", "trailing"),
         (Answer("a", text='{"x": ' + "[" * 100_000), "not_json", "recursion"),
         (Answer("a", text="\ud800"), "not_json", "surrogates"),
         (Answer("a", text="{}"), "schema", "missing required field `label`"),
@@ -212,3 +213,15 @@ def test_what_is_json_is_recorded_with_the_same_value(value: Any, indented: bool
 def test_errors_and_ids_are_recorded(case_id: str, error: str | None) -> None:
     answer = recorded(Answer(case_id, error=error))
     assert (answer.case_id, answer.text, answer.error) == (case_id, None, error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Here you are:\n```json\n{"label": "a"}\n```\nAnything else?',
+        '```\n{"label": "a"}```',
+        'Sure! {"label": "a"} I hope this helps.',
+    ],
+)
+def test_json_inside_other_text_is_found(text: str) -> None:
+    assert isinstance(parse(Answer("a", text=text), Output), Usable)

@@ -11,7 +11,7 @@ import pytest
 from eval_pipeline.answers import Answer
 from eval_pipeline.engines import Request
 from eval_pipeline.evaluation import OutputsIdentity, context_for
-from eval_pipeline.outputs import collect_outputs
+from eval_pipeline.outputs import Questions, collect_outputs
 from eval_pipeline.problems import Problems
 from eval_pipeline.progress import Silence
 from eval_pipeline.project import Project
@@ -45,7 +45,8 @@ def ask(project: Project, name: str, golden: GoldenTable) -> list[Request]:
         listener = Listener()
         identity = OutputsIdentity(name, prompt.version, "", "", "listener", "none", "default", 1)
         path = project.state / f"{prompt.version}.parquet"
-        collect_outputs(suite, prompt, golden, listener, identity, resources, path, Silence())
+        questions = Questions(suite, prompt, golden, resources)
+        collect_outputs(questions, listener, identity, path, Silence())
         heard += listener.heard
     problems.stop_if_any()
     return heard

@@ -23,7 +23,7 @@ def renderer(body: str, seconds: float = SECONDS_PER_PROMPT) -> Renderer:
 
 def render(body: str, topic: str = "Reefs", seconds: float = SECONDS_PER_PROMPT) -> str:
     with renderer(body, seconds) as opened:
-        return opened.render(DecompositionInput(topic, "Text."))
+        return opened.render([DecompositionInput(topic, "Text.")])[0]
 
 
 def refusal(body: str, seconds: float = SECONDS_PER_PROMPT) -> tuple[int, str]:
@@ -36,7 +36,7 @@ def refusal(body: str, seconds: float = SECONDS_PER_PROMPT) -> tuple[int, str]:
 
 def test_many_cases_are_rendered_one_after_the_other() -> None:
     with renderer("{{ topic }}: {{ source_text }}\n{% if topic == 'a' %}!{% endif %}") as opened:
-        rendered = [opened.render(DecompositionInput(topic, f"{topic}\n…")) for topic in ("a", "é🌊")]
+        rendered = opened.render([DecompositionInput(topic, f"{topic}\n…") for topic in ("a", "é🌊")])
     assert rendered == ["a: a\n…\n!", "é🌊: é🌊\n…\n"]
 
 
@@ -115,3 +115,10 @@ def test_the_process_ends_with_the_block_and_sees_no_environment(monkeypatch: py
     ((environment, process),) = started
     assert environment == {}
     assert process.returncode is not None
+
+
+def test_more_than_the_pipes_hold_goes_through_both_ways() -> None:
+    """Neither side may wait for the other to read while it is itself being waited for."""
+    texts = [f"{number} " + "x" * 50_000 for number in range(60)]
+    with renderer("{{ source_text }}") as opened:
+        assert opened.render([DecompositionInput("t", text) for text in texts]) == texts

@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "Compare a version with its baseline or with another version.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "golden": "Check golden sets, and sign them off.",
+    "journal": "Show what metered calls have cost, and forget their answers.",
 }
 
 BLOCKED, BAD_INPUT, INTERRUPTED = 1, 2, 130

@@ -13,8 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
+from eval_pipeline.answers import Answer
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Summary
+from eval_pipeline.progress import Tally
 from eval_pipeline.reports.evaluation import STATUS_SIGNS, units
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.suite import Suite
@@ -32,7 +34,8 @@ class Bar:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[errors]} errors"),
+            TextColumn("{task.fields[trouble]}"),
+            TextColumn("{task.fields[cost]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
@@ -49,12 +52,15 @@ class Bar:
 
     def start(self, title: str, total: int) -> None:
         """Show a new bar."""
-        self._task = self._bar.add_task(title, total=total, errors=0)
+        self._tally = Tally(total)
+        self._task = self._bar.add_task(title, total=total, trouble="", cost="")
 
-    def advance(self, errors: int) -> None:
-        """One more is done."""
+    def advance(self, answer: Answer) -> None:
+        """One more is there."""
+        self._tally.add(answer)
         if self._task is not None:
-            self._bar.update(self._task, advance=1, errors=errors)
+            cost = f"${self._tally.cost:.4f}" if self._tally.cost else ""
+            self._bar.update(self._task, advance=1, trouble=self._tally.trouble, cost=cost)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from eval_pipeline.content import content_hash
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.engines import Engine
+from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, endpoint_violations
+from eval_pipeline.engines.journal import journal_url
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import Prompt
@@ -33,11 +37,22 @@ class RecordedEntry(
     description: str = ""
 
 
+class CallableEntry(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="callable"
+):
+    """A Python function, `package.module:function`, sync or async."""
+
+    function: str
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 8
+    trials: Annotated[int, msgspec.Meta(ge=1)] = 3
+    description: str = ""
+
+
 class EnginesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `engines.yaml`."""
 
     default: str
-    engines: dict[str, EmbeddedEntry | RecordedEntry]
+    engines: dict[str, EmbeddedEntry | RecordedEntry | CallableEntry | EndpointEntry]
 
 
 def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
@@ -48,19 +63,19 @@ def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
             if isinstance(entry, RecordedEntry) and set("{}") & set(_filled(entry.path, "", "")):
                 remedy = "Only {suite} and {version} are filled in."
                 yield Violation(("engines", name, "path"), "has a placeholder that nobody fills in", remedy)
+            elif isinstance(entry, EndpointEntry):
+                for found in endpoint_violations(entry):
+                    yield found._replace(path=("engines", name, *found.path))
         if file.default not in file.engines:
-            yield Violation(
-                ("default",), f"{file.default!r} is not an engine", f"Engines: {', '.join(file.engines)}."
-            )
+            remedy = f"Engines: {', '.join(file.engines)}."
+            yield Violation(("default",), f"{file.default!r} is not an engine", remedy)
 
     return read_yaml(path, EnginesFile, problems, check)
 
 
-def _filled(path: str, suite: str, version: str) -> str:
-    return path.replace("{suite}", suite).replace("{version}", version)
-
-
-def open_engine(project: Project, suite: Suite, prompt: Prompt, chosen: str | None, resources: Any) -> Engine:
+def open_engine(
+    project: Project, suite: Suite, prompt: Prompt, chosen: str | None, resources: Any, sample: str
+) -> Engine:
     """The engine that a run uses: the one chosen, else the prompt's, else the default."""
     problems = Problems()
     file = read_engines(project.engines_file, problems)
@@ -71,10 +86,71 @@ def open_engine(project: Project, suite: Suite, prompt: Prompt, chosen: str | No
         remedy = f"Engines of {project.engines_file.name}: {', '.join(file.engines)}."
         raise bad_value("engine", f"{name!r} is not an engine", remedy)
     entry = file.engines[name]
+    if isinstance(entry, EmbeddedEntry):
+        from eval_pipeline.engines.embedded import EmbeddedEngine
+
+        return EmbeddedEngine(name, suite, prompt.parameters, resources)
     if isinstance(entry, RecordedEntry):
         from eval_pipeline.engines.recorded import RecordedEngine
 
         return RecordedEngine(name, suite, project.root / _filled(entry.path, suite.name, prompt.version))
-    from eval_pipeline.engines.embedded import EmbeddedEngine
+    if isinstance(entry, CallableEntry):
+        from eval_pipeline.engines.callable import CallableEngine
 
-    return EmbeddedEngine(name, suite, prompt.parameters, resources)
+        return CallableEngine(name, entry.function, entry.concurrency, entry.trials)
+    return _endpoint(project, suite, prompt, name, entry, sample)
+
+
+def _endpoint(
+    project: Project, suite: Suite, prompt: Prompt, name: str, entry: EndpointEntry, sample: str
+) -> Engine:
+    from eval_pipeline.engines.metered import Limits, MeteredEngine
+
+    key = os.environ.get(entry.key_variable, "").strip() if entry.key_variable else None
+    if entry.key_variable and not key:
+        remedy = f"Set the environment variable {entry.key_variable}."
+        raise bad_value(f"engines.{name}.key_variable", f"{entry.key_variable} is not set", remedy)
+    client = EndpointClient(entry, suite.name, output_schema(suite), key)
+    limits = Limits(
+        concurrency=entry.concurrency,
+        requests_per_minute=entry.requests_per_minute,
+        tokens_per_minute=entry.tokens_per_minute,
+        suite_requests_per_minute=entry.suite_requests_per_minute.get(suite.name),
+        attempts=entry.attempts,
+        prices=entry.prices,
+        budget=entry.budget,
+    )
+    asked = [
+        client.url,
+        entry.temperature,
+        entry.seed,
+        entry.max_tokens,
+        entry.structured_output,
+        entry.extra_body,
+    ]
+    return MeteredEngine(
+        name,
+        f"{entry.model}-{content_hash(asked)[:8]}",
+        client,
+        limits,
+        journal_url(project),
+        suite=suite.name,
+        version=prompt.version,
+        sample=sample,
+        trials=entry.trials,
+    )
+
+
+def output_schema(suite: Suite) -> dict[str, Any]:
+    """The JSON schema of a suite's output, without what `prepare` contributes to it."""
+    schema = msgspec.json.schema(suite.output)
+    definition = schema.get("$defs", {}).get(suite.output.__name__, schema)
+    for name in suite.carried:
+        definition.get("properties", {}).pop(name, None)
+        if name in definition.get("required", []):
+            definition["required"].remove(name)
+    return schema
+
+
+def _filled(path: str, suite: str, version: str) -> str:
+    return path.replace("{suite}", suite).replace("{version}", version)

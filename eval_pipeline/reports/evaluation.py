@@ -9,6 +9,7 @@ from typing import Any
 from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
 from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
+from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number
@@ -53,6 +54,15 @@ def diagnosis_table(scores: Scores) -> str:
         Counter(scores.diagnoses["kind"].to_pylist()).items(), key=lambda each: (-each[1], each[0])
     )
     return table(("kind", "times"), ((plain(kind.replace("_", " ")), str(count)) for kind, count in kinds))
+
+
+def error_table(operations: Operations) -> str:
+    """Errors by kind, each with an example and what to do."""
+    rows = (
+        (plain(kind), str(count), plain(operations.examples[kind]), REMEDIES.get(kind, ""))
+        for kind, count in operations.errors.items()
+    )
+    return table(("kind", "times", "for example", "what to do"), rows)
 
 
 def metric_table(suite: Suite, summary: Summary) -> str:

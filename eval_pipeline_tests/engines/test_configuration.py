@@ -66,7 +66,7 @@ def opened(root: Path, chosen: str | None, named: str | None, text: str = TWO) -
     (root / "engines.yaml").write_text(text)
     front = FrontMatter(SUITE.name, "active", engine=named)
     prompt = Prompt("p-v1.0", root / "p-v1.0.md", front, SUITE.parameters(), "x", 5)
-    return open_engine(Project(root, root / ".eval"), SUITE, prompt, chosen, None)
+    return open_engine(Project(root, root / ".eval"), SUITE, prompt, chosen, None, "default")
 
 
 @pytest.mark.parametrize(

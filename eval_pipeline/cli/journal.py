@@ -1,0 +1,105 @@
+"""`eval-pipeline journal`: what metered calls have cost, and how to forget their answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from eval_pipeline.engines.journal import Journal, Usage, journal_file, journal_url
+from eval_pipeline.problems import bad_value, shown_path
+from eval_pipeline.project import Project
+
+OLDEST_DAYS = 36_500
+
+
+@click.group("journal")
+def command() -> None:
+    """Show what metered calls have cost, and forget their answers."""
+
+
+@command.command("stats")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+def stats(as_json: bool) -> None:
+    """Show calls, tokens, dollars and reused answers by suite, version, day (UTC) and engine."""
+    import msgspec
+
+    journal = _existing_journal(quiet=as_json)
+    rows: list[Usage] = []
+    if journal is not None:
+        with journal:
+            rows = journal.stats()
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+    elif rows:
+        _print(rows)
+    elif journal is not None:
+        click.echo("The journal is empty: no metered call has been answered.")
+
+
+@command.command("purge")
+@click.option("--suite", metavar="NAME", default=None, help="Forget the answers of this suite.")
+@click.option(
+    "--older-than",
+    "days",
+    metavar="DAYS",
+    type=click.IntRange(0, OLDEST_DAYS),
+    default=None,
+    help="Forget the answers that are older than this.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def purge(suite: str | None, days: int | None, yes: bool) -> None:
+    """Forget answers, by suite, by age, or by both. What is forgotten has to be paid for again."""
+    from eval_pipeline.reports.numbers import counted
+
+    if suite is None and days is None:
+        raise bad_value("purge", "says nothing about what to forget", "Give --suite, --older-than or both.")
+    journal = _existing_journal()
+    if journal is None:
+        return
+    which = f"of {suite}" if suite else "of every suite"
+    if days is not None:
+        which += f" that are older than {counted(days, 'day')}"
+    with journal:
+        if not yes and not click.confirm(f"Forget the answers {which}? Asking again has to be paid for"):
+            click.echo("Nothing was forgotten.")
+            return
+        before = None if days is None else (datetime.now(UTC) - timedelta(days=days)).isoformat()
+        click.echo(f"{counted(journal.purge(suite=suite, before=before), 'answer')} forgotten.")
+
+
+def _existing_journal(*, quiet: bool = False) -> Journal | None:
+    """The journal, unless it is a file that no run has written yet."""
+    url = journal_url(Project.find())
+    file = journal_file(url)
+    if file is None or file.exists():
+        return Journal.open(url)
+    if not quiet:
+        click.echo(f"There is no journal yet: {shown_path(file)} is written by the first metered call.")
+    return None
+
+
+def _print(rows: list[Usage]) -> None:
+    from eval_pipeline.cli.console import print_table
+    from eval_pipeline.reports.numbers import counted
+
+    header = ("suite", "version", "day", "engine", "calls", "prompt tokens", "completion tokens", "dollars")
+    print_table(
+        (*header, "reused"),
+        [
+            (
+                row.suite,
+                row.version,
+                row.day,
+                row.engine,
+                f"{row.calls:,}",
+                f"{row.prompt_tokens:,}",
+                f"{row.completion_tokens:,}",
+                f"{row.dollars:,.4f}",
+                f"{row.hits:,}",
+            )
+            for row in rows
+        ],
+    )
+    calls, dollars, hits = (sum(getattr(row, name) for row in rows) for name in ("calls", "dollars", "hits"))
+    click.echo(f"{counted(calls, 'call')} for ${dollars:,.2f}; {counted(hits, 'answer')} reused.")

@@ -1,0 +1,68 @@
+"""The callable engine: a Python function, sync or async, that a team already has."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import msgspec
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.content import content_hash
+from eval_pipeline.engines import Request
+from eval_pipeline.engines.pool import answer_all
+from eval_pipeline.problems import bad_value
+
+
+class CallableEngine:
+    """Calls `function(prompt, variables)` for every request; what it returns is the output, or its text."""
+
+    reads_prompt = True
+
+    def __init__(self, name: str, target: str, concurrency: int, trials: int) -> None:
+        self.name = name
+        self.trials = trials
+        self._concurrency = concurrency
+        self._function = _find(name, target)
+        self.model = f"{target}-{content_hash(_source(self._function))[:8]}"
+
+    def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+        """Answer requests, several at once; a function that raises gives an error for that one case."""
+        return answer_all(requests, self._answer, self._concurrency)
+
+    async def _answer(self, request: Request) -> Answer:
+        started = time.perf_counter()
+        text, error, detail = None, None, ""
+        try:
+            variables = msgspec.to_builtins(request.prepared)
+            if inspect.iscoroutinefunction(self._function):
+                output = await self._function(request.prompt, variables)
+            else:
+                output = await asyncio.to_thread(self._function, request.prompt, variables)
+            text = output if isinstance(output, str) else msgspec.json.encode(output).decode()
+        except Exception as failure:  # the answer carries the failure of this one case
+            error, detail = "engine", f"{type(failure).__name__}: {failure}"
+        elapsed = round((time.perf_counter() - started) * 1000, 3)
+        return Answer(request.case_id, request.trial, text, error, detail, elapsed)
+
+
+def _find(name: str, target: str) -> Callable[..., Any]:
+    module, _, function = target.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise bad_value(f"engines.{name}.function", f"{target!r} cannot be loaded: {error}", "") from None
+    if not callable(found):
+        raise bad_value(f"engines.{name}.function", f"{target!r} is not a function", "")
+    return found  # type: ignore[no-any-return]
+
+
+def _source(function: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(inspect.getmodule(function) or function)
+    except (OSError, TypeError):
+        return repr(function)

@@ -1,0 +1,554 @@
+"""The journal of metered calls: what was paid for once is never asked again, by no process.
+
+It also holds the rate limiter's buckets, since all processes that share answers share limits too.
+SQLite by default, PostgreSQL by URL. There is no column for keys, headers or addresses.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import quote
+
+import msgspec
+
+from eval_pipeline.problems import BadInput, bad_value, shown_path
+from eval_pipeline.project import Project
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, Engine, MetaData, Table, Update
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL, RowMapping
+
+URL_VARIABLE = "EVAL_PIPELINE_JOURNAL"
+LOCK_SECONDS = 60
+CONNECT_SECONDS = 10
+
+_KEYS_PER_STATEMENT = 500
+"""Below every limit on a statement's variables: older builds of SQLite allow 999."""
+
+_LARGEST_COUNT = 2**40
+_CLOCK_SET_BACK = 60.0
+_LOCK_NAMESPACE = 0x6A6F7572
+_ONLY_READS = "journal_only_reads"
+_POSTGRES_DRIVER = "postgresql+psycopg"
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One metered call, and whose it is."""
+
+    key: str
+    """The hash of the exact request with case id, trial and sample."""
+    engine: str
+    model: str
+    suite: str
+    version: str
+    case_id: str
+    trial: int
+    sample: str
+
+
+class Record(msgspec.Struct, frozen=True):
+    """A call that was answered."""
+
+    call: Call
+    text: str
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    latency_ms: float
+    cost_usd: float | None
+    attempts: int
+    answered_at: str
+    """ISO 8601, in UTC."""
+
+
+class Spending(msgspec.Struct, frozen=True):
+    """What answered calls have cost."""
+
+    calls: int
+    tokens: int
+    dollars: float
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """The calls that an engine answered for one version on one day (UTC), and how often they were reused."""
+
+    suite: str
+    version: str
+    day: str
+    engine: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float
+    hits: int
+
+
+def journal_url(project: Project) -> str:
+    """The journal of the environment, or the one in the project's state folder."""
+    return os.environ.get(URL_VARIABLE) or f"sqlite:///{quote(str(project.state / 'journal.sqlite'))}"
+
+
+def journal_file(url: str) -> Path | None:
+    """The file that holds a journal, or None where a server does."""
+    parsed = _parsed(url)
+    return None if _is_postgres(parsed) else Path(str(parsed.database))
+
+
+class Journal:
+    """The journal at a URL. Every method is one short transaction."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
+        self._engine = engine
+        self._reading_engine = engine.execution_options(**{_ONLY_READS: True})
+        self._clock = clock
+        self._calls, self._buckets, self._metadata = _tables()
+
+    @classmethod
+    def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
+        """Open a journal; create what is not there yet. Any number of processes may do so at once."""
+        journal = cls(_engine(_parsed(url)), clock)
+        try:
+            with journal._writing("schema") as connection:
+                journal._metadata.create_all(connection)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def claim(
+        self,
+        calls: Iterable[Call],
+        owner: str,
+        seconds: float,
+        is_gone: Callable[[str], bool] = lambda _: False,
+    ) -> dict[str, Record | bool]:
+        """By key: the answer if there is one, else whether this owner may ask now.
+
+        Who may ask holds the call for that many seconds; until then, nobody else may, unless
+        `is_gone` knows that the holder will never answer.
+        """
+        wanted = {call.key: call for call in calls}
+        result: dict[str, Record | bool] = {}
+        taken_over: list[str] = []
+        with self._writing("calls") as connection:
+            now = self._clock()
+            for row in self._rows(connection, list(wanted)):
+                if row["answered_at"] is not None:
+                    result[row["key"]] = _record(row)
+                elif row["owner"] == owner or row["leased_until"] <= now or is_gone(row["owner"]):
+                    taken_over.append(row["key"])
+                else:
+                    result[row["key"]] = False
+            lease = {"owner": owner, "leased_until": now + seconds}
+            self._change(connection, taken_over, self._calls.update().values(**lease))
+            result.update(dict.fromkeys(taken_over, True))
+            fresh = [
+                {**msgspec.structs.asdict(call), **lease, "hits": 0}
+                for key, call in wanted.items()
+                if key not in result
+            ]
+            if fresh:
+                connection.execute(self._calls.insert(), fresh)
+                result.update({row["key"]: True for row in fresh})
+        return result
+
+    def record(self, records: Iterable[Record]) -> None:
+        """Keep answers. The first answer to a call wins, whoever held it; a repetition changes nothing."""
+        rows = [_row(record) for record in records]
+        if not rows:
+            return
+        statement = self._insert(self._calls)
+        new = {name: statement.excluded[name] for name in rows[0] if name not in ("key", "hits")}
+        unanswered = self._calls.c.answered_at.is_(None)
+        statement = statement.on_conflict_do_update(index_elements=["key"], set_=new, where=unanswered)
+        with self._writing("calls") as connection:
+            connection.execute(statement, rows)
+
+    def extend(self, keys: Iterable[str], owner: str, seconds: float) -> None:
+        """Hold calls that this owner holds for that many seconds from now."""
+        with self._writing("calls") as connection:
+            held = self._calls.update().where(*self._held_by(owner))
+            self._change(connection, keys, held.values(leased_until=self._clock() + seconds))
+
+    def release(self, keys: Iterable[str], owner: str) -> None:
+        """Give up calls that this owner holds and that brought no answer: the next run asks them again."""
+        with self._writing("calls") as connection:
+            self._change(connection, keys, self._calls.delete().where(*self._held_by(owner)))
+
+    def answered(self, keys: Iterable[str]) -> set[str]:
+        """Those of the calls that have an answer."""
+        from sqlalchemy import select
+
+        found: set[str] = set()
+        with self._reading() as connection:
+            for chunk in _chunks(keys):
+                statement = select(self._calls.c.key).where(
+                    self._calls.c.key.in_(chunk), self._calls.c.answered_at.is_not(None)
+                )
+                found.update(connection.scalars(statement))
+        return found
+
+    def note_hits(self, keys: Iterable[str]) -> None:
+        """Count that these answers were used again instead of being asked for."""
+        with self._writing("calls") as connection:
+            self._change(connection, keys, self._calls.update().values(hits=self._calls.c.hits + 1))
+
+    def spent(self, engine: str, since: str | None = None) -> Spending:
+        """What an engine's answers have cost, in all or since a moment (ISO 8601, in UTC)."""
+        from sqlalchemy import func, select
+
+        calls = self._calls.c
+        tokens = func.coalesce(calls.prompt_tokens, 0) + func.coalesce(calls.completion_tokens, 0)
+        statement = select(func.count(), func.sum(tokens), func.sum(calls.cost_usd)).where(
+            calls.engine == engine, calls.answered_at.is_not(None)
+        )
+        if since is not None:
+            statement = statement.where(calls.answered_at >= since)
+        with self._reading() as connection:
+            count, total, dollars = connection.execute(statement).one()
+        return Spending(count, int(total or 0), float(dollars or 0))
+
+    def stats(self) -> list[Usage]:
+        """What was asked and what it cost, sorted by suite, version, day and engine."""
+        from sqlalchemy import func, select
+
+        calls = self._calls.c
+        group = (calls.suite, calls.version, func.substr(calls.answered_at, 1, 10), calls.engine)
+        numbers = (calls.prompt_tokens, calls.completion_tokens, calls.cost_usd, calls.hits)
+        statement = (
+            select(*group, func.count(), *(func.sum(number) for number in numbers))
+            .where(calls.answered_at.is_not(None))
+            .group_by(*group)
+            .order_by(*group)
+        )
+        with self._reading() as connection:
+            rows = connection.execute(statement).all()
+        return [
+            Usage(
+                suite,
+                version,
+                day,
+                engine,
+                count,
+                int(prompt or 0),
+                int(completion or 0),
+                float(dollars or 0),
+                int(hits),
+            )
+            for suite, version, day, engine, count, prompt, completion, dollars, hits in rows
+        ]
+
+    def purge(self, *, suite: str | None, before: str | None) -> int:
+        """Forget the answers of a suite, those before a moment (ISO 8601, in UTC), or both; say how many."""
+        if suite is None and before is None:
+            raise ValueError("a purge needs a suite, a moment, or both")
+        statement = self._calls.delete().where(self._calls.c.answered_at.is_not(None))
+        if suite is not None:
+            statement = statement.where(self._calls.c.suite == suite)
+        if before is not None:
+            statement = statement.where(self._calls.c.answered_at < before)
+        with self._writing("calls") as connection:
+            forgotten: CursorResult[Any] = connection.execute(statement)
+            return forgotten.rowcount
+
+    def take(self, bucket: str, amount: float, per_minute: float, burst: float) -> float:
+        """Take from a bucket and return 0, or take nothing and return the seconds until there is enough.
+
+        More than the burst can be taken from a full bucket, which then owes the rest.
+        """
+        with self._writing(f"bucket {bucket}") as connection:
+            now = self._clock()
+            level, refilled_at, paused_until = self._bucket(connection, bucket, now)
+            if now < refilled_at - _CLOCK_SET_BACK:
+                refilled_at = now
+            level = min(burst, level + max(0.0, now - refilled_at) * per_minute / 60)
+            missing = min(amount, burst) - level
+            wait = max(paused_until - now, missing * 60 / per_minute, 0.0)
+            if not wait:
+                level -= amount
+            self._fill(connection, bucket, level, max(now, refilled_at), paused_until)
+        return wait
+
+    def give_back(self, bucket: str, amount: float) -> None:
+        """Put back what was taken and not used; a negative amount takes what was used beyond it."""
+        with self._writing(f"bucket {bucket}") as connection:
+            level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
+            self._fill(connection, bucket, level + amount, refilled_at, paused_until)
+
+    def pause(self, bucket: str, until: float) -> None:
+        """Let nobody take from a bucket until a moment (seconds since 1970); a longer pause stays."""
+        with self._writing(f"bucket {bucket}") as connection:
+            level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
+            self._fill(connection, bucket, level, refilled_at, max(paused_until, until))
+
+    def _rows(self, connection: Connection, keys: Sequence[str]) -> Iterator[RowMapping]:
+        from sqlalchemy import select
+
+        for chunk in _chunks(keys):
+            yield from connection.execute(select(self._calls).where(self._calls.c.key.in_(chunk))).mappings()
+
+    def _change(self, connection: Connection, keys: Iterable[str], statement: Update | Delete) -> None:
+        for chunk in _chunks(keys):
+            connection.execute(statement.where(self._calls.c.key.in_(chunk)))
+
+    def _held_by(self, owner: str) -> tuple[ColumnElement[bool], ...]:
+        return (self._calls.c.owner == owner, self._calls.c.answered_at.is_(None))
+
+    def _bucket(self, connection: Connection, bucket: str, now: float) -> tuple[float, float, float]:
+        row = connection.execute(self._buckets.select().where(self._buckets.c.name == bucket)).one_or_none()
+        # A bucket nobody took from is full, however large its burst is.
+        return (row.level, row.refilled_at, row.paused_until) if row else (math.inf, now, 0.0)
+
+    def _fill(
+        self, connection: Connection, bucket: str, level: float, refilled_at: float, paused_until: float
+    ) -> None:
+        values = {"level": level, "refilled_at": refilled_at, "paused_until": paused_until}
+        statement = self._insert(self._buckets).values(name=bucket, **values)
+        connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
+
+    def _insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        from sqlalchemy.dialects import postgresql, sqlite
+
+        return postgresql.insert(table) if _is_postgres(self._engine.url) else sqlite.insert(table)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with _told(self._engine.url), self._reading_engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self, what: str) -> Iterator[Connection]:
+        """A transaction that is the only one to write, as to SQLite; on a server, the only one to write that.
+
+        A lock on the whole is what makes look-then-write safe, and batches in any order free of deadlocks.
+        """
+        from sqlalchemy import func, select
+
+        with _told(self._engine.url), self._engine.begin() as connection:
+            if _is_postgres(self._engine.url):
+                number = zlib.crc32(what.encode()) - 2**31
+                connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NAMESPACE, number)))
+            yield connection
+
+
+class _Tables(NamedTuple):
+    calls: Table
+    buckets: Table
+    metadata: MetaData
+
+
+@functools.cache
+def _tables() -> _Tables:
+    from sqlalchemy import BigInteger, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text
+
+    # Moments are compared as text, which must not depend on a server's language.
+    text = Text().with_variant(Text(collation="C"), "postgresql")
+    metadata = MetaData()
+    calls = Table(
+        "journal_calls",
+        metadata,
+        Column("key", text, primary_key=True),
+        Column("engine", text, nullable=False),
+        Column("model", text, nullable=False),
+        Column("suite", text, nullable=False),
+        Column("version", text, nullable=False),
+        Column("case_id", text, nullable=False),
+        Column("trial", Integer, nullable=False),
+        Column("sample", text, nullable=False),
+        Column("owner", text),
+        Column("leased_until", Double),
+        # Models also write NUL and halves of surrogate pairs, which no text column takes.
+        Column("text", LargeBinary),
+        Column("finish_reason", text),
+        Column("prompt_tokens", BigInteger),
+        Column("completion_tokens", BigInteger),
+        Column("latency_ms", Double),
+        Column("cost_usd", Double),
+        Column("attempts", Integer),
+        Column("answered_at", text),
+        Column("hits", BigInteger, nullable=False),
+        Index("journal_calls_by_engine", "engine", "answered_at"),
+    )
+    buckets = Table(
+        "journal_buckets",
+        metadata,
+        Column("name", text, primary_key=True),
+        Column("level", Double, nullable=False),
+        Column("refilled_at", Double, nullable=False),
+        Column("paused_until", Double, nullable=False),
+    )
+    return _Tables(calls, buckets, metadata)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return {
+        **msgspec.structs.asdict(record.call),
+        "owner": None,
+        "leased_until": None,
+        "text": record.text.encode("utf-8", "surrogatepass"),
+        "finish_reason": record.finish_reason.encode("utf-8", "replace").decode().replace("\0", "?"),
+        "prompt_tokens": _count(record.prompt_tokens),
+        "completion_tokens": _count(record.completion_tokens),
+        "latency_ms": record.latency_ms,
+        "cost_usd": record.cost_usd,
+        "attempts": record.attempts,
+        "answered_at": record.answered_at,
+        "hits": 0,
+    }
+
+
+def _count(value: int | None) -> int | None:
+    """A count as an endpoint tells it, which may be any number, within what a database can add up."""
+    return None if value is None else max(0, min(value, _LARGEST_COUNT))
+
+
+def _record(row: RowMapping) -> Record:
+    return Record(
+        call=Call(**{name: row[name] for name in Call.__struct_fields__}),
+        text=row["text"].decode("utf-8", "surrogatepass"),
+        **{name: row[name] for name in Record.__struct_fields__ if name not in ("call", "text")},
+    )
+
+
+def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
+    unique = list(dict.fromkeys(keys))
+    for start in range(0, len(unique), _KEYS_PER_STATEMENT):
+        yield unique[start : start + _KEYS_PER_STATEMENT]
+
+
+def _parsed(text: str) -> URL:
+    """A URL that can be used. The text is never repeated: a password may stand anywhere in a mistyped one."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    remedy = f"Set {URL_VARIABLE} to sqlite:////path/to/file or postgresql://user:password@host/database."
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise bad_value("journal", "is not a database's URL", remedy) from None
+    if _is_postgres(url):
+        if text.count("@") > 1 or "@" in f"{url.host}{url.database}":
+            percent = "Write @, : and / in a user's name or password as %40, %3A and %2F."
+            raise bad_value("journal", "is not a database's URL", percent)
+        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER):
+            raise bad_value(
+                "journal", "names another driver than psycopg", "Write postgresql://… without it."
+            )
+        return url.set(drivername=_POSTGRES_DRIVER)
+    if url.get_backend_name() != "sqlite" or url.host or url.username or url.query:
+        raise bad_value("journal", "is neither a SQLite file nor a PostgreSQL database", remedy)
+    if url.database in (None, "", ":memory:"):
+        raise bad_value("journal", "names no file", remedy)
+    return url
+
+
+def _is_postgres(url: URL) -> bool:
+    return url.get_backend_name() in ("postgres", "postgresql")
+
+
+def _engine(url: URL) -> Engine:
+    from sqlalchemy import create_engine, event
+
+    if not _is_postgres(url):
+        try:
+            Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unusable(url, str(error.strerror)) from None
+        engine = create_engine(url, hide_parameters=True, connect_args={"timeout": LOCK_SECONDS})
+        event.listen(engine, "connect", _configure_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        engine = create_engine(
+            url,
+            hide_parameters=True,
+            pool_pre_ping=True,
+            connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
+        )
+    except ImportError:
+        remedy = "Run: pip install 'psycopg[binary]'"
+        raise bad_value("journal", "is on PostgreSQL, which needs the package psycopg", remedy) from None
+    event.listen(engine, "connect", _configure_postgres)
+    return engine
+
+
+def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    connection.isolation_level = None  # transactions begin in `_begin_sqlite`
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait where several processes switch a new file over at once.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    connection.execute("PRAGMA synchronous=NORMAL").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    only_reads = connection.get_execution_options().get(_ONLY_READS, False)
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
+
+
+def _configure_postgres(connection: Any, _: object) -> None:
+    """Wait for others no longer than with SQLite, and let no process that hangs hold a lock for ever."""
+    with connection.cursor() as cursor:
+        for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
+            cursor.execute(f"SET {setting} = '{LOCK_SECONDS}s'")
+    connection.commit()
+
+
+@contextmanager
+def _told(url: URL) -> Iterator[None]:
+    """Tell what is wrong with a database without the credentials of its URL, and without what was stored."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except DBAPIError as error:
+        raise _unusable(url, _reason(url, error)) from None
+
+
+def _reason(url: URL, error: Exception) -> str:
+    text = str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    query = [value for name, value in url.query.items() if "pass" in name]
+    for secret in (str(url.password or ""), *map(str, query)):
+        text = text.replace(secret, "***") if secret else text
+    for name in (url.username, url.query.get("user")):
+        text = text.replace(f'"{name}"', '"***"')
+    return text
+
+
+def _unusable(url: URL, reason: str) -> BadInput:
+    if _is_postgres(url):
+        place = f"{url.host or url.query.get('host') or 'localhost'}/{url.database or ''}"
+        remedy = f"See that the server runs, and that {URL_VARIABLE} names its user and password."
+    else:
+        place = shown_path(str(url.database))
+        remedy = f"See that the file can be written, or name another with {URL_VARIABLE}."
+    return bad_value("journal", f"{place} cannot be used: {reason}", remedy)

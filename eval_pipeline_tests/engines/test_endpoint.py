@@ -1,0 +1,599 @@
+"""The client of OpenAI-compatible endpoints: what it sends, makes of answers, and keeps to itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import traceback
+from base64 import b64encode
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_pipeline.engines import Request
+from eval_pipeline.engines.calls import CallFailed, Client, Reply
+from eval_pipeline.engines.endpoint import (
+    LARGEST_REPLY,
+    LONGEST_MESSAGE,
+    Budget,
+    EndpointClient,
+    EndpointEntry,
+    Prices,
+    Timeouts,
+    endpoint_violations,
+    retry_delay,
+)
+from eval_pipeline.problems import BadInput
+from eval_pipeline_tests.engines.fault_server import FAULTS, GOOD, FaultServer, fault_server
+from eval_pipeline_tests.test_imports import modules_after
+
+KEY = 'sk-very/secret"0123456789'
+SCHEMA = {"type": "object"}
+SHORT = Timeouts(connect=0.3, read=0.3, total=0.3)
+PATIENT = Timeouts(connect=20.0, read=20.0, total=60.0)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[FaultServer]:
+    with fault_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: FaultServer) -> FaultServer:
+    shared.requests.clear()
+    shared.answer = lambda prompt: GOOD
+    shared.retry_after = "1"
+    return shared
+
+
+def entry_for(url: str, **settings: Any) -> EndpointEntry:
+    return EndpointEntry(url=url, model="tiny", **{"timeouts": PATIENT, **settings})
+
+
+def client_for(url: str, key: str | None = KEY, **settings: Any) -> EndpointClient:
+    return EndpointClient(entry_for(url, **settings), "decomposition", SCHEMA, key)
+
+
+def asking(prompt: str) -> Request:
+    return Request("case", 1, None, prompt)
+
+
+def ask(client: Client, *prompts: str) -> list[Reply | CallFailed]:
+    """What becomes of each prompt, all asked at once in one session."""
+
+    async def one(prompt: str) -> Reply | CallFailed:
+        try:
+            return await client.call(client.payload(asking(prompt)))
+        except CallFailed as failed:
+            return failed
+
+    async def together() -> list[Reply | CallFailed]:
+        async with client:
+            return await asyncio.gather(*map(one, prompts))
+
+    return asyncio.run(together())
+
+
+def reply(client: Client, prompt: str) -> Reply:
+    (outcome,) = ask(client, prompt)
+    assert isinstance(outcome, Reply), outcome
+    return outcome
+
+
+def failure(client: Client, prompt: str) -> CallFailed:
+    (outcome,) = ask(client, prompt)
+    assert isinstance(outcome, CallFailed), outcome
+    return outcome
+
+
+KINDS = {
+    "429": "rate_limited",
+    "429-after": "rate_limited",
+    "500": "server",
+    "503-after": "server",
+    "408": "timeout",
+    "400": "rejected",
+    "401": "rejected",
+    "403": "rejected",
+    "404": "rejected",
+    "reset": "connection",
+    "closed-early": "connection",
+    "not-http": "malformed",
+    "garbage": "malformed",
+    "truncated-json": "malformed",
+    "wrong-shape": "malformed",
+    "not-object": "malformed",
+    "no-choice": "malformed",
+    "empty-choice": "malformed",
+    "empty-content": "malformed",
+    "refusal": "refused",
+    "content-filter": "refused",
+    "length": "truncated",
+    "endless": "too_large",
+    "redirect": "rejected",
+}
+AFTER_A_WHILE = {"silent": "timeout", "drip": "timeout"}
+GOOD_TO_A_CLIENT = {"schema": '{"surprise": true}', "not-json": "I would rather write prose."}
+
+
+def test_every_fault_is_tried() -> None:
+    assert set(FAULTS) <= {*KINDS, *AFTER_A_WHILE, *GOOD_TO_A_CLIENT}
+
+
+@pytest.mark.parametrize(("fault", "kind"), KINDS.items())
+def test_each_fault_has_its_kind(server: FaultServer, fault: str, kind: str) -> None:
+    assert failure(client_for(server.url), f"FAULT:{fault}").kind == kind
+
+
+@pytest.mark.parametrize(("fault", "kind"), AFTER_A_WHILE.items())
+def test_what_never_ends_is_ended(server: FaultServer, fault: str, kind: str) -> None:
+    assert failure(client_for(server.url, timeouts=SHORT), f"FAULT:{fault}").kind == kind
+
+
+def test_the_read_timeout_ends_silence_and_the_total_timeout_ends_a_drip(server: FaultServer) -> None:
+    impatient_reader = Timeouts(read=0.3, total=60.0)
+    assert failure(client_for(server.url, timeouts=impatient_reader), "FAULT:silent").detail == (
+        "nothing came for 0.3 s"
+    )
+    patient_reader = Timeouts(read=60.0, total=0.3)
+    for fault in ("silent", "drip"):
+        assert failure(client_for(server.url, timeouts=patient_reader), f"FAULT:{fault}").detail == (
+            "not complete after 0.3 s"
+        )
+
+
+def test_the_connect_timeout(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    client = client_for(server.url, timeouts=Timeouts(connect=0.3))
+    monkeypatch.setattr("asyncio.selector_events.BaseSelectorEventLoop.sock_connect", never)
+    failed = failure(client, "hello")
+    assert (failed.kind, failed.detail) == ("timeout", "no connection within 0.3 s")
+
+
+def test_faults_harm_no_other_call(server: FaultServer) -> None:
+    faults = [*KINDS, "schema", "fine", *KINDS, "not-json"]
+    prompts = [f"FAULT:{fault}" if fault != "fine" else "hello" for fault in faults]
+    outcomes = ask(client_for(server.url, concurrency=5), *prompts)
+    kinds = [outcome.kind if isinstance(outcome, CallFailed) else outcome.text for outcome in outcomes]
+    assert kinds == [{**KINDS, **GOOD_TO_A_CLIENT, "fine": GOOD}[fault] for fault in faults]
+
+
+def test_a_fault_for_the_first_times_only(server: FaultServer) -> None:
+    client = client_for(server.url)
+    outcomes = [ask(client, "FAULT:500x2")[0] for _ in range(3)]
+    assert [isinstance(outcome, Reply) for outcome in outcomes] == [False, False, True]
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        failed = failure(client_for(f"http://127.0.0.1:{taken.getsockname()[1]}/v1"), "hello")
+    assert failed.kind == "connection"
+    assert failed.transient
+
+
+def test_nobody_knows_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unknown(*_: Any, **__: Any) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr("asyncio.base_events.BaseEventLoop.getaddrinfo", unknown)
+    assert failure(client_for("http://nowhere.invalid/v1"), "hello").kind == "connection"
+
+
+def test_not_tls(server: FaultServer) -> None:
+    assert failure(client_for(server.url.replace("http:", "https:")), "hello").kind == "connection"
+
+
+def test_a_good_answer(server: FaultServer) -> None:
+    assert reply(client_for(server.url), "hello") == Reply(GOOD, "stop", len("hello"), len(GOOD))
+    assert server.requests[0].path == "/v1/chat/completions"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"choices": [{"message": {"content": "a"}}]}, Reply("a")),
+        ({"choices": [{"message": {"content": "a"}}, {"message": {"content": "b"}}]}, Reply("a")),
+        (
+            {"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]},
+            Reply("ab"),
+        ),
+        (
+            {"choices": [{"message": {"content": [{"type": "thinking"}, {"type": "text", "text": "b"}]}}]},
+            Reply("b"),
+        ),
+        ({"choices": [{"message": {"content": "a", "refusal": ""}}], "usage": 3}, Reply("a")),
+        (
+            {
+                "choices": [{"message": {"content": "a"}}],
+                "usage": {"prompt_tokens": 0, "completion_tokens": 7},
+            },
+            Reply("a", "", 0, 7),
+        ),
+        (
+            {
+                "choices": [{"message": {"content": "a"}}],
+                "usage": {"prompt_tokens": -1, "completion_tokens": 0.5},
+            },
+            Reply("a"),
+        ),
+        (
+            {
+                "choices": [{"message": {"content": "a"}}],
+                "usage": {"prompt_tokens": True, "completion_tokens": "1"},
+            },
+            Reply("a"),
+        ),
+        ({"choices": [{"message": {"content": []}}]}, "malformed"),
+        ({"choices": [{"message": {"content": " \n"}}]}, "malformed"),
+        ({"choices": [{"message": {"content": 3}}]}, "malformed"),
+        ({"choices": [{"message": None, "finish_reason": "tool_calls"}]}, "malformed"),
+        ({"choices": None}, "malformed"),
+        ({}, "malformed"),
+        ({"choices": [{"message": {"content": None}, "finish_reason": "length"}]}, "truncated"),
+        ({"choices": [{"message": {"content": "a", "refusal": "No."}}]}, "refused"),
+    ],
+)
+def test_forms_of_answers(
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch, body: Any, expected: Reply | str
+) -> None:
+    monkeypatch.setitem(FAULTS, "special", answering(json.dumps(body).encode()))
+    (outcome,) = ask(client_for(server.url), "FAULT:special")
+    assert (outcome.kind if isinstance(outcome, CallFailed) else outcome) == expected
+
+
+def answering(body: bytes, status: int = 200) -> Any:
+    async def fault(*_: Any) -> Any:
+        from aiohttp import web
+
+        return web.Response(body=body, status=status)
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\xfe", b'{"choices": "\xff"}', b"[" * 100_000, b'{"a": "\\ud800"}']
+)
+def test_bodies_that_are_no_json(server: FaultServer, monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+    monkeypatch.setitem(FAULTS, "special", answering(body))
+    monkeypatch.setitem(FAULTS, "rejecting", answering(body, 400))
+    client = client_for(server.url)
+    assert failure(client, "FAULT:special").kind == "malformed"
+    assert failure(client, "FAULT:rejecting").kind == "rejected"
+
+
+def test_an_answer_may_be_large_but_not_too_large(server: FaultServer) -> None:
+    server.answer = lambda prompt: "a" * int(prompt)
+    fits, too_much = ask(client_for(server.url), str(LARGEST_REPLY - 2000), str(LARGEST_REPLY))
+    assert isinstance(fits, Reply)
+    assert len(fits.text) == LARGEST_REPLY - 2000
+    assert isinstance(too_much, CallFailed)
+    assert too_much.kind == "too_large"
+
+
+def test_a_large_prompt_arrives(server: FaultServer) -> None:
+    prompt = "größer " * 400_000
+    assert reply(client_for(server.url), prompt).prompt_tokens == len(prompt)
+    assert server.requests[0].prompt == prompt
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"error": {"message": "no  such\\n model"}}', "400: no such model"),
+        (b'{"error": "no such model"}', "400: no such model"),
+        (b'{"message": "no such model"}', "400: no such model"),
+        (b'{"detail": [{"loc": "body"}]}', '400: [{"loc":"body"}]'),
+        (b"<p>no such model</p>", "400: <p>no such model</p>"),
+        (b"", "400"),
+        (b"a" * 1000, "400: " + "a" * LONGEST_MESSAGE),
+        (b"a" * 2**20, "400"),
+    ],
+)
+def test_what_a_rejection_says(
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch, body: bytes, message: str
+) -> None:
+    monkeypatch.setitem(FAULTS, "special", answering(body, 400))
+    failed = failure(client_for(server.url), "FAULT:special")
+    assert failed.detail == message
+    assert not failed.transient
+
+
+def test_the_status_of_an_error_counts_even_if_its_body_never_ends(
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stuck(_: Any, request: Any, __: str) -> Any:
+        from aiohttp import web
+
+        response = web.StreamResponse(status=429, headers={"Retry-After": "7"})
+        await response.prepare(request)
+        await response.write(f"you sent {KEY[:12]}".encode())
+        await asyncio.Event().wait()
+
+    monkeypatch.setitem(FAULTS, "special", stuck)
+    failed = failure(client_for(server.url, timeouts=Timeouts(read=1.0)), "FAULT:special")
+    assert (failed.kind, failed.detail, failed.retry_after) == ("rate_limited", "429", 7.0)
+
+
+def test_payload() -> None:
+    assert client_for("http://host/v1").payload(asking("Say hello.")) == {
+        "model": "tiny",
+        "messages": [{"role": "user", "content": "Say hello."}],
+        "temperature": 0.0,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "decomposition", "schema": SCHEMA},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "changed"),
+    [
+        ({"temperature": None}, {"temperature": None}),
+        ({"temperature": 0.7}, {"temperature": 0.7}),
+        ({"seed": 0}, {"seed": 0}),
+        ({"max_tokens": 100}, {"max_tokens": 100}),
+        ({"structured_output": False}, {"response_format": None}),
+        ({"extra_body": {"top_k": 1}}, {"top_k": 1}),
+        ({"extra_body": {"temperature": 1}, "temperature": 0.5}, {"temperature": 1}),
+        ({"concurrency": 3, "attempts": 1, "description": "x"}, {}),
+    ],
+)
+def test_what_changes_the_payload(
+    server: FaultServer, settings: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    plain = client_for(server.url).payload(asking("hello"))
+    expected = {name: value for name, value in {**plain, **changed}.items() if value is not None}
+    client = client_for(server.url, **settings)
+    assert client.payload(asking("hello")) == expected
+    reply(client, "hello")
+    assert server.requests[0].body == expected
+
+
+@pytest.mark.parametrize("name", ["model", "messages"])
+def test_the_extra_body_cannot_change_what_is_asked_of_whom(name: str) -> None:
+    entry = entry_for("http://host/v1", extra_body={name: "other"})
+    assert [violation.path for violation in endpoint_violations(entry)] == [("extra_body", name)]
+    with pytest.raises(BadInput, match=name):
+        EndpointClient(entry, "decomposition", SCHEMA, None)
+
+
+def everything_told(client: EndpointClient, failed: CallFailed) -> str:
+    """All that a crash could print about a failed call, and more."""
+    frames = "".join(traceback.TracebackException.from_exception(failed, capture_locals=True).format())
+    assert failed.__cause__ is None
+    assert failed.__context__ is None
+    return f"{frames} {failed!r} {failed.args} {vars(failed)} {client!r} {client.url}"
+
+
+@pytest.mark.parametrize("fault", [*KINDS, *AFTER_A_WHILE])
+def test_the_key_is_in_one_header_and_nowhere_else(server: FaultServer, fault: str) -> None:
+    client = client_for(server.url, timeouts=Timeouts(read=0.3, total=5.0 if fault in KINDS else 1.0))
+    failed = failure(client, f"FAULT:{fault}")
+    assert KEY not in everything_told(client, failed)
+    assert "secret" not in everything_told(client, failed)
+    (request,) = server.requests
+    assert request.headers.pop("Authorization") == f"Bearer {KEY}"
+    assert "secret" not in f"{request}"
+
+
+def test_what_the_endpoint_says_about_the_key_is_hidden(
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_for(server.url)
+    assert failure(client, "FAULT:401").detail == "401: status 401; you sent Bearer [hidden]"
+    escaped = json.dumps({"unknown form": KEY}).replace("/", "\\/").replace("k", "\\u006b")
+    monkeypatch.setitem(FAULTS, "special", answering(escaped.encode(), 403))
+    assert failure(client, "FAULT:special").detail == '403: {"unknown form":"[hidden]"}'
+    server.answer = lambda prompt: f"your key is {KEY}"
+    assert reply(client, "hello").text == "your key is [hidden]"
+
+
+def test_no_key_no_header(server: FaultServer) -> None:
+    reply(client_for(server.url, key=None), "hello")
+    assert "Authorization" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize("key", ["", "two words", "line\n", "schlüssel"])
+def test_what_cannot_be_a_key_is_not_shown(key: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        client_for("http://host/v1", key=key, key_variable="THE_KEY")
+    assert "THE_KEY" in str(caught.value)
+    assert not key or key not in str(caught.value)
+
+
+def test_credentials_in_the_url(server: FaultServer) -> None:
+    url = server.url.replace("http://", "http://alice%40home:open%2Fsesame@") + "/?token=hush-hush"
+    client = client_for(url, key=None)
+    assert client.url == server.url
+    reply(client, "hello")
+    (request,) = server.requests
+    sent = b64encode(b"alice@home:open/sesame").decode()
+    assert request.headers["Authorization"] == f"Basic {sent}"
+    assert request.path == "/v1/chat/completions?token=hush-hush"
+    told = everything_told(client, failure(client, "FAULT:401")) + repr(entry_for(url))
+    for secret in ("alice", "sesame", "hush", sent):
+        assert secret not in told
+
+
+def test_a_key_goes_before_credentials(server: FaultServer) -> None:
+    client = client_for(server.url.replace("http://", "http://someone:password@"))
+    reply(client, "hello")
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "place/v1",
+        "ftp://host/v1",
+        "http://",
+        "http://:80/v1",
+        "http://host:port/v1",
+        "http://host:99999/v1",
+        "http://ho st/v1",
+        "http://host/v1\n",
+        "http://user:pass/word@host/v1",
+        "http://user:12/word@host/v1",
+        "http://user:12?word@host/v1",
+        "http://user:12#word@host/v1",
+        "http://[::1/v1",
+        "http://a..b/v1",
+        f"http://{'a' * 70}.com/v1",
+    ],
+)
+def test_urls_that_cannot_be_used_are_not_quoted(url: str) -> None:
+    entry = entry_for(url)
+    with pytest.raises(BadInput) as caught:
+        EndpointClient(entry, "decomposition", SCHEMA, None)
+    assert "url" in str(caught.value)
+    assert not url or url not in f"{caught.value}{entry!r}"
+    assert "word@" not in f"{caught.value}{entry!r}"
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("https://host/v1/", "https://host/v1"),
+        ("https://Host:8443", "https://Host:8443"),
+        ("http://user@[::1]:80/v1#x", "http://[::1]:80/v1"),
+        ("http://user:p@ss@host/v1?a=b", "http://host/v1"),
+    ],
+)
+def test_urls_are_shown_bare(url: str, bare: str) -> None:
+    assert client_for(url).url == bare
+    assert repr(client_for(url)) == f"EndpointClient({bare!r}, 'tiny')"
+    assert repr(entry_for(url)) == f"EndpointEntry({bare!r}, 'tiny')"
+
+
+def test_a_redirect_is_not_followed(server: FaultServer) -> None:
+    failed = failure(client_for(server.url), "FAULT:redirect")
+    assert failed.kind == "rejected"
+    assert [request.path for request in server.requests] == ["/v1/chat/completions"]
+
+
+@pytest.mark.parametrize(
+    ("header", "delay"),
+    [
+        (None, None),
+        ("3", 3.0),
+        (" 0.5 ", 0.5),
+        ("-3", 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 -0000", 0.0),
+        ("", None),
+        ("soon", None),
+        ("nan", None),
+        ("1e999", None),
+        ("Wed, 99 Oct 2015 07:28:00 GMT", None),
+    ],
+)
+def test_retry_after(header: str | None, delay: float | None) -> None:
+    assert retry_delay(header) == delay
+
+
+def test_retry_after_a_date() -> None:
+    delay = retry_delay(format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True))
+    assert delay is not None
+    assert 3000 < delay <= 3600
+
+
+@given(st.text() | st.from_regex(r"\w{3}, \d+ (Jan|Oct) \d+ \d+:\d+:\d+ [+-]?\w+"))
+def test_no_header_is_too_strange(header: str) -> None:
+    delay = retry_delay(header)
+    assert delay is None or delay >= 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "delay"),
+    [("429", None), ("429-after", 2.5), ("500", None), ("503-after", 2.5), ("400-after", None)],
+)
+def test_retry_after_is_passed_on(server: FaultServer, fault: str, delay: float | None) -> None:
+    server.retry_after = "2.5"
+    assert failure(client_for(server.url), f"FAULT:{fault}").retry_after == delay
+
+
+def test_calls_at_once_share_a_few_connections() -> None:
+    with fault_server(delay=0.01) as server:
+        outcomes = ask(client_for(server.url, concurrency=7), *(f"hello {number}" for number in range(50)))
+    assert all(isinstance(outcome, Reply) for outcome in outcomes)
+    assert server.calls == len(set(server.asked)) == 50
+    assert 1 < server.most_in_flight <= 7
+
+
+def test_a_client_can_be_opened_again(server: FaultServer) -> None:
+    client = client_for(server.url)
+    assert reply(client, "hello") == reply(client, "hello")
+
+
+def test_a_call_that_is_cancelled_leaves_nothing_behind(server: FaultServer) -> None:
+    async def cancel() -> None:
+        async with client_for(server.url) as client:
+            task = asyncio.create_task(client.call(client.payload(asking("FAULT:silent"))))
+            await asyncio.sleep(0.05)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await client.call(client.payload(asking("hello")))).text == GOOD
+
+    asyncio.run(cancel())
+
+
+def test_an_entry_as_it_is_written() -> None:
+    entry = msgspec.convert(
+        {
+            "kind": "endpoint",
+            "url": "https://host/v1",
+            "model": "tiny",
+            "timeouts": {"total": 5},
+            "prices": {"prompt": 1, "completion": 2},
+            "budget": {"dollars": 3},
+        },
+        EndpointEntry,
+    )
+    assert entry == EndpointEntry(
+        "https://host/v1", "tiny", timeouts=Timeouts(total=5), prices=Prices(1, 2), budget=Budget(dollars=3)
+    )
+    assert list(endpoint_violations(entry)) == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"timeouts": {"read": 0}},
+        {"timeouts": {"write": 1}},
+        {"concurrency": 0},
+        {"attempts": 0},
+        {"trials": 0},
+        {"requests_per_minute": 0},
+        {"suite_requests_per_minute": {"decomposition": 0}},
+        {"prices": {"prompt": 1}},
+        {"budget": {"euros": 1}},
+        {"key": "sk-1"},
+    ],
+)
+def test_entries_that_are_wrong(settings: dict[str, Any]) -> None:
+    plain = {"kind": "endpoint", "url": "https://host/v1", "model": "tiny"}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({**plain, **settings}, EndpointEntry)
+
+
+def test_dollars_need_prices() -> None:
+    entry = entry_for("https://host/v1", budget=Budget(dollars=1))
+    assert [violation.path for violation in endpoint_violations(entry)] == [("budget", "dollars")]
+
+
+def test_importing_it_does_not_load_aiohttp() -> None:
+    assert "aiohttp" not in modules_after("import eval_pipeline.engines.endpoint")

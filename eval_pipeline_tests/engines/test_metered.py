@@ -1,0 +1,260 @@
+"""Metered engines through the real stages: nothing is paid for twice, nothing hangs, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from eval_pipeline import stages
+from eval_pipeline.project import Project
+from eval_pipeline.store import Store
+from eval_pipeline.store.tables import AnswerTable
+from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
+from eval_pipeline_tests.running import command, environment
+
+VERSION = "echo-v1.0"
+PROMPT = "---\nsuite: decomposition\nstatus: active\n---\n{{ source_text }}\n"
+SECRET = "sk-very-secret-key"  # noqa: S105
+
+
+def entry(text: str, name: str) -> dict[str, Any]:
+    return {"id": name, "domain": "social", "sourceText": text, "expectedConcepts": [{"label": "Fair trade"}]}
+
+
+def write_cases(project: Project, texts: dict[str, str]) -> None:
+    """Make these the only cases of the project's golden set."""
+    cases = project.golden("decomposition") / "cases"
+    for file in cases.iterdir():
+        file.unlink()
+    lines = (json.dumps(entry(text, name)) + "\n" for name, text in texts.items())
+    (cases / "cases.jsonl").write_text("".join(lines))
+
+
+def configure(project: Project, url: str, **options: Any) -> None:
+    """Give the project one metered engine."""
+    given = {"kind": "endpoint", "url": url, "model": "m", "trials": 1, "attempts": 3, **options}
+    timeouts = {"connect": 2.0, "read": 2.0, "total": 2.0}
+    entries = {"default": "remote", "engines": {"remote": {"timeouts": timeouts, **given}}}
+    project.engines_file.write_text(yaml.safe_dump(entries))
+
+
+@pytest.fixture
+def server(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
+    """A project with five cases whose only engine is a server on loopback."""
+    monkeypatch.setattr("eval_pipeline.engines.metered.FIRST_BACK_OFF", 0.01)
+    (project.prompts("decomposition") / f"{VERSION}.md").write_text(PROMPT)
+    write_cases(project, {f"case-{number}": f"Text {number}." for number in range(5)})
+    with fault_server() as running:
+        configure(project, running.url)
+        yield running
+
+
+def ask(project: Project, **options: Any) -> AnswerTable:
+    """Ask everything."""
+    store = Store(project.state)
+    golden = stages.load_golden(project, store, SUITE).table
+    return stages.answer_cases(project, store, SUITE, golden, VERSION, **options)
+
+
+def errors(answers: AnswerTable) -> dict[str, str]:
+    return {answer.case_id: answer.error for answer in answers if answer.error is not None}
+
+
+def test_an_unchanged_run_calls_nothing(project: Project, server: FaultServer) -> None:
+    first = list(ask(project))
+    assert server.calls == 5
+    assert list(ask(project)) == first
+    assert server.calls == 5
+
+
+def test_only_what_changed_is_asked_again(project: Project, server: FaultServer) -> None:
+    ask(project, trials=2)
+    assert server.calls == 10
+    write_cases(
+        project, {f"case-{number}": f"Text {number}{'!' if number == 3 else '.'}" for number in range(5)}
+    )
+    ask(project, trials=2)
+    assert server.calls == 12
+    ask(project, trials=3)
+    assert server.calls == 17
+    ask(project, sample="tonight")
+    assert server.calls == 22
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"temperature": 0.5},
+        {"model": "n"},
+        {"seed": 1},
+        {"structured_output": False},
+        {"extra_body": {"top_p": 0.1}},
+    ],
+)
+def test_another_question_is_never_answered_from_the_journal(
+    project: Project, server: FaultServer, change: dict[str, Any]
+) -> None:
+    ask(project)
+    configure(project, server.url, **change)
+    ask(project)
+    assert server.calls == 10
+
+
+def test_another_word_in_the_prompt_is_another_question(project: Project, server: FaultServer) -> None:
+    ask(project)
+    file = project.prompts("decomposition") / f"{VERSION}.md"
+    file.write_text(PROMPT.replace("{{ source_text }}", "{{ source_text }} "))
+    ask(project)
+    assert server.calls == 10
+    file.write_text(PROMPT.replace("status: active", "status: candidate"))
+    ask(project)
+    assert server.calls == 10
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "calls"),
+    [
+        ("429", "rate_limited", 3),
+        ("429-after", "rate_limited", 3),
+        ("500", "server", 3),
+        ("reset", "connection", 3),
+        ("garbage", "malformed", 3),
+        ("truncated-json", "malformed", 3),
+        ("empty-choice", "malformed", 3),
+        ("silent", "timeout", 3),
+        ("drip", "timeout", 3),
+        ("endless", "too_large", 1),
+        ("401", "rejected", 1),
+        ("refusal", "refused", 1),
+        ("length", "truncated", 1),
+        ("500x2", None, 3),
+        ("resetx1", None, 2),
+    ],
+)
+def test_faults_are_retried_or_counted_and_harm_nobody_else(
+    project: Project, server: FaultServer, fault: str, kind: str | None, calls: int
+) -> None:
+    server.retry_after = "0"
+    configure(project, server.url, timeouts={"connect": 0.5, "read": 0.5, "total": 0.5})
+    write_cases(project, {"bad": f"FAULT:{fault}", "good": "Fine.", "fine": "Good."})
+    assert errors(ask(project)) == ({"bad": kind} if kind else {})
+    assert server.calls == calls + 2
+    server.asked.clear()
+    ask(project)  # what failed is asked again, what was answered is not
+    assert server.calls == (calls * 2 if kind else calls) + 2
+
+
+def test_what_cannot_be_parsed_is_kept_and_scored_as_an_error(project: Project, server: FaultServer) -> None:
+    write_cases(project, {"prose": "FAULT:not-json", "shape": "FAULT:schema", "good": "Fine."})
+    store = Store(project.state)
+    golden = stages.load_golden(project, store, SUITE).table
+    for _ in range(2):
+        answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
+        scored = stages.score_answers(project, SUITE, golden, answers)
+        summary = stages.evaluate(SUITE, scored, stages.load_gates(project, SUITE)).summary
+        assert summary.errors == {"not_json": 1, "schema": 1}
+    assert server.calls == 3
+
+
+def test_a_dead_endpoint_fails_the_rest_fast(project: Project, server: FaultServer) -> None:
+    write_cases(project, {f"case-{number:03}": "FAULT:reset" for number in range(200)})
+    answers = ask(project)
+    assert set(errors(answers).values()) == {"connection"}
+    assert len(errors(answers)) == 200
+    assert server.calls < 60
+
+
+def test_a_budget_stops_cleanly_and_the_next_run_goes_on(project: Project, server: FaultServer) -> None:
+    configure(project, server.url, budget={"calls": 2}, concurrency=1)
+    assert sorted(errors(ask(project)).values()) == ["budget"] * 3
+    assert sorted(errors(ask(project)).values()) == ["budget"]
+    assert errors(ask(project)) == {}
+    assert server.calls == 5
+
+
+def test_costs_and_tokens_come_with_the_answer(project: Project, server: FaultServer) -> None:
+    configure(project, server.url, prices={"prompt": 1.0, "completion": 2.0})
+    answer = next(iter(ask(project)))
+    assert isinstance(answer.tokens, dict)
+    expected = (answer.tokens["prompt"] + 2 * answer.tokens["completion"]) / 1e6
+    assert answer.cost_usd == pytest.approx(expected)
+    assert answer.latency_ms is not None
+
+
+def test_a_dry_run_counts_what_is_missing(project: Project, server: FaultServer) -> None:
+    configure(project, server.url, prices={"prompt": 1.0, "completion": 2.0})
+    said = command(project, "run", "decomposition", "--prompt", VERSION, "--dry-run", "--trials", "2")
+    assert "10 answers, 10 calls to make" in said.stdout, said.stderr
+    ask(project)
+    said = command(project, "run", "decomposition", "--prompt", VERSION, "--dry-run", "--trials", "2")
+    assert "10 answers, 5 calls to make" in said.stdout, said.stderr
+    assert server.calls == 5
+
+
+def run_in_background(project: Project) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "eval_pipeline", "run", "decomposition", "--prompt", VERSION],
+        cwd=project.root,
+        env=environment(project),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def test_two_runs_at_once_make_each_call_once(project: Project, server: FaultServer) -> None:
+    server.delay = 0.05
+    write_cases(project, {f"case-{number:03}": f"Text {number}." for number in range(150)})
+    both = [run_in_background(project) for _ in range(2)]
+    assert {process.wait(120) for process in both} <= {0, 1}
+    assert server.calls == 150
+    assert max(server.asked.values()) == 1
+
+
+def test_a_killed_run_loses_no_answer(project: Project, server: FaultServer) -> None:
+    server.delay = 0.05
+    configure(project, server.url, concurrency=4)
+    write_cases(project, {f"case-{number:03}": f"Text {number}." for number in range(150)})
+    process = run_in_background(project)
+    while server.calls < 60 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = server.calls
+    assert 60 <= before < 150
+    assert errors(ask(project)) == {}
+    assert server.calls <= 150 + 4  # only what was in flight is asked again
+
+
+def test_the_key_appears_nowhere(
+    project: Project, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REMOTE_KEY", SECRET)
+    credentials = server.url.replace("http://", "http://user:pass-in-url@")
+    configure(project, credentials, key_variable="REMOTE_KEY", attempts=1)
+    write_cases(project, {"bad": "FAULT:401", "worse": "FAULT:500", "good": "Fine."})
+    done = command(project, "run", "decomposition", "--prompt", VERSION)
+    assert server.requests[0].headers["Authorization"] == f"Bearer {SECRET}"
+    found = [
+        file
+        for file in (*project.state.rglob("*"), *project.golden("decomposition").rglob("*"))
+        if file.is_file() and (SECRET.encode() in file.read_bytes() or b"pass-in-url" in file.read_bytes())
+    ]
+    assert found == []
+    assert SECRET not in done.stdout + done.stderr
+    assert "pass-in-url" not in done.stdout + done.stderr
+
+
+def test_a_key_that_is_not_there_is_a_problem(project: Project, server: FaultServer) -> None:
+    configure(project, server.url, key_variable="NO_SUCH_KEY")
+    done = command(project, "run", "decomposition", "--prompt", VERSION)
+    assert done.returncode == 2
+    assert "Set the environment variable NO_SUCH_KEY." in done.stderr
