@@ -11,7 +11,7 @@ export DAGSTER_HOME ?= $(STATE)
 .PHONY: demo test lint types tests bench browser install clean
 
 demo: install
-	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]
+	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
 ifneq ($(UI),0)
 	@echo "The UI is at http://127.0.0.1:$(PORT) (stop it with Ctrl-C)"
 	$(BIN)/dagster dev --host 127.0.0.1 --port $(PORT)

@@ -14,6 +14,7 @@ from eval_pipeline.documents import decode_line, json_lines, shown, violations_o
 from eval_pipeline.problems import Problems
 
 FIRST_TRIAL = 1
+LARGEST_TRIAL = 2**31
 LARGEST_OUTPUT = 4 * 2**20
 
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -104,7 +105,7 @@ class RecordedLine(msgspec.Struct, frozen=True):
     """A line of an outputs file."""
 
     case_id: str
-    trial: Annotated[int, msgspec.Meta(ge=0)] = FIRST_TRIAL
+    trial: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_TRIAL)] = FIRST_TRIAL
     output: msgspec.Raw = msgspec.Raw(b"null")
     error: str | None = None
     detail: str = ""

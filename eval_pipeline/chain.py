@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dagster as dg
+import msgspec
 
 from eval_pipeline import checks, stages
 from eval_pipeline.answers import Answer
@@ -296,6 +297,7 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         model_outputs: AnswerTable,
         metrics: Evaluation,
     ) -> Results:
+        _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
         comparison: Comparison | None = None
         try:
             comparison = stages.compare_with_baseline(
@@ -311,6 +313,15 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         yield result
 
     return baseline_comparison
+
+
+def _stop_unless_one(*identities: msgspec.Struct) -> None:
+    """Refuse to put parts of different evaluations together, as partial materializations may bring about."""
+    if len(set(identities)) > 1:
+        raise dg.Failure(
+            "The assets above belong to different evaluations. Materialize the whole chain of this version.",
+            allow_retries=False,
+        )
 
 
 def _comparison_metadata(suite: Suite, comparison: Comparison) -> dict[str, Any]:
@@ -344,6 +355,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         metrics: Evaluation,
         baseline_comparison: Compared,
     ) -> dg.MaterializeResult[Any]:
+        _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         text = shown.report(suite, metrics, case_scores.scores, baseline_comparison.comparison)
         return dg.MaterializeResult(
             value=Report(metrics.identity, text),

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 import msgspec
@@ -20,6 +21,7 @@ from eval_pipeline.suite import Severity, Suite
 
 MOST_LINES = 50
 MOST_NAMED = 5
+LONGEST_LINE = 2000
 PROBLEMS = "problems"
 
 Checks = Iterator[dg.AssetCheckResult]
@@ -104,7 +106,7 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
     """What there is to say about a golden set that can be read."""
     yield _passed(WELL_FORMED, f"{loaded.table.facts.cases} cases can be read.")
     changes = ", ".join(loaded.unsigned[:MOST_LINES])
-    yield dg.AssetCheckResult(
+    yield _result(
         check_name=SIGNED_OFF,
         passed=not loaded.unsigned,
         description=(
@@ -116,7 +118,7 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         metadata={"changes": len(loaded.unsigned)},
     )
     for requirement, missing in shortfalls(suite, loaded.overview):
-        yield dg.AssetCheckResult(
+        yield _result(
             check_name=requirement.name,
             passed=not missing,
             severity=_severity(requirement.severity),
@@ -134,7 +136,7 @@ def output_checks(version: str, operations: Operations, limits: Mapping[str, Gat
         for kind, count in operations.errors.items()
     )
     too_many = ERROR_GATE.zone(total / answers) == "fail"
-    yield dg.AssetCheckResult(
+    yield _result(
         check_name=ANSWERED,
         passed=not total,
         severity=_severity("critical" if too_many else "warning"),
@@ -154,7 +156,7 @@ def _limit_check(
             check, f"{version}: {shown}; {'no limit is set' if gate is None else 'not applicable'}."
         )
     result = judge(gate, measure, value, True, shown)
-    return dg.AssetCheckResult(
+    return _result(
         check_name=check,
         passed=result.status == "pass",
         severity=_severity("critical" if result.status == "fail" else "warning"),
@@ -180,7 +182,7 @@ def _gate_check(suite: Suite, version: str, result: GateResult, scores: Scores) 
     named = explanations(suite, result.metric, scores) if result.status in ("warn", "fail") else []
     more = f"; and {len(named) - MOST_NAMED} more cases" if len(named) > MOST_NAMED else ""
     told = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
-    return dg.AssetCheckResult(
+    return _result(
         check_name=gate_check(result.metric),
         passed=result.status in ("pass", "not_applicable"),
         severity=_severity("critical" if result.status == "fail" else "warning"),
@@ -196,7 +198,7 @@ def _gate_check(suite: Suite, version: str, result: GateResult, scores: Scores) 
 def regression_check(suite: Suite, version: str, comparison: Comparison | None) -> dg.AssetCheckResult:
     """What became of a version against its baseline."""
     if comparison is None:
-        return dg.AssetCheckResult(
+        return _result(
             check_name=REGRESSION,
             passed=False,
             severity=dg.AssetCheckSeverity.WARN,
@@ -205,7 +207,7 @@ def regression_check(suite: Suite, version: str, comparison: Comparison | None) 
                 f"eval-pipeline baseline promote {suite.name} {version} --reason …"
             ),
         )
-    return dg.AssetCheckResult(
+    return _result(
         check_name=REGRESSION,
         passed=comparison.action == "proceed",
         severity=_severity("critical" if comparison.stops else "warning"),
@@ -222,26 +224,45 @@ def regression_check(suite: Suite, version: str, comparison: Comparison | None) 
 def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:
     """Bad input as a failed check: every problem, as the command line would print it."""
     lines = [str(problem) for problem in problems]
-    more = f"\n… and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
-    return dg.AssetCheckResult(
+    more = f"\nand {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+    return _result(
         check_name=check,
         passed=False,
         description="\n".join(lines[:MOST_LINES]) + more,
         metadata={
             "count": len(lines),
-            "what_to_do": dg.MetadataValue.md(bullets(plain(line, 1000) for line in lines[:MOST_LINES])),
             PROBLEMS: dg.MetadataValue.json([msgspec.to_builtins(problem) for problem in problems]),
         },
     )
 
 
 def problems_of(check: dg.AssetCheckEvaluation) -> list[Problem]:
-    """The problems that made a check fail."""
-    return msgspec.convert(check.metadata[PROBLEMS].value, list[Problem])
+    """The problems that made a check fail; none where it judged what could be used."""
+    found = check.metadata.get(PROBLEMS)
+    return msgspec.convert(found.value, list[Problem]) if found else []
 
 
 def _passed(check: str, description: str) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(check_name=check, passed=True, description=description)
+    return _result(check_name=check, passed=True, description=description)
+
+
+def _result(
+    *,
+    check_name: str,
+    passed: bool,
+    description: str,
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
+    metadata: Mapping[str, Any] | None = None,
+) -> dg.AssetCheckResult:
+    """Every result of every check goes through here: Dagster shows a description as Markdown."""
+    lines = [plain(line, LONGEST_LINE) for line in description.splitlines()]
+    return dg.AssetCheckResult(
+        check_name=check_name,
+        passed=passed,
+        severity=severity,
+        description=lines[0] if len(lines) == 1 else bullets(lines),
+        metadata=metadata,
+    )
 
 
 def _severity(severity: Severity) -> dg.AssetCheckSeverity:

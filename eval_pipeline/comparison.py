@@ -12,6 +12,7 @@ from eval_pipeline.answers import AnswerSource
 from eval_pipeline.evaluation import CaseResult, OutputsIdentity, Summary, case_results, summarize
 from eval_pipeline.gates import TOLERANCE, Gate, Regression, Zone
 from eval_pipeline.golden import GoldenCase
+from eval_pipeline.problems import bad_value
 from eval_pipeline.reports.numbers import change, number
 from eval_pipeline.scoring import quantities, score_cases
 from eval_pipeline.suite import Context, Direction, Suite, Unit
@@ -20,7 +21,8 @@ Verdict = Literal["improved", "unchanged", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
 
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
-ONE_POINT = Regression(investigate=0.01, block=float("inf"))
+NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
+"""Changes from which an ungated metric counts as moved: a point, or anything at all."""
 MOST_LEFT_OUT = 0.10
 
 
@@ -77,6 +79,8 @@ class Comparison(msgspec.Struct, frozen=True):
     regressed: tuple[CaseChange, ...]
     verdict: Verdict
     action: Action
+    unit: Unit = "fraction"
+    """The unit of the headline metric, in which cases are compared."""
 
     @property
     def stops(self) -> bool:
@@ -100,7 +104,8 @@ class Comparison(msgspec.Struct, frozen=True):
         moved = [each for each in self.metrics if each.gated and each.verdict != "unchanged"]
         worst = [each for each in moved if ACTIONS.index(each.action) == ACTIONS.index(self.action)]
         told = "; ".join(each.reason for each in (worst or moved)[:3]) or "No gated metric moved"
-        cases = ", ".join(f"{each.case_id} {change(each.difference)}" for each in self.regressed[:3])
+        worst_cases = (f"{each.case_id} {change(each.difference, self.unit)}" for each in self.regressed[:3])
+        cases = ", ".join(worst_cases)
         return f"{told}.{f' Worst cases: {cases}.' if cases else ''}"
 
 
@@ -117,6 +122,13 @@ def compare(
 
     `present` names the golden set's cases with the hash of their inputs; `cases` reads them.
     """
+    stale = sorted(name for name, hash_ in present.items() if after.input_hashes.get(name) != hash_)
+    if stale:
+        raise bad_value(
+            "version",
+            f"{after.label} was not evaluated on the golden set as it is ({', '.join(stale[:5])})",
+            "Run it again.",
+        )
     appeared = sorted(present.keys() - before.input_hashes.keys())
     vanished = sorted(before.input_hashes.keys() - present.keys())
     common = present.keys() & before.input_hashes.keys()
@@ -150,6 +162,7 @@ def compare(
         regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
         verdict=_verdict(changes) if comparable else "incomparable",
         action=action,
+        unit=suite.metric(suite.headline).unit,
     )
 
 
@@ -200,9 +213,10 @@ def metric_change(
     shown = f"{metric} {number(before, unit)} → {number(after, unit)}"
     if difference is not None:
         shown += f" ({change(difference, unit)})"
-    verdict, action, why = _judge_change(before, after, difference, direction, gate)
+    verdict, action, why = _judge_change(before, after, difference, direction, unit, gate)
     if gate and zone_after == "fail" and zone_before != "fail" and before is not None:
-        action, why = "block", f"it entered the fail zone ({gate.fail})"
+        action = "block" if gate.severity == "critical" else "investigate"
+        why = f"it entered the fail zone ({gate.fail})"
     if gate is None:
         action = "proceed"
     return MetricChange(
@@ -224,6 +238,7 @@ def _judge_change(
     after: float | None,
     difference: float | None,
     direction: Direction,
+    unit: Unit,
     gate: Gate | None,
 ) -> tuple[Verdict, Action, str]:
     if difference is None:
@@ -238,19 +253,19 @@ def _judge_change(
                 )
             )
         return "regressed", "block", "the metric is gone"
-    rules = (gate.regression if gate else None) or ONE_POINT
+    rules = (gate.regression if gate else None) or Regression(NOTICEABLE[unit], float("inf"))
     drop = -difference if direction == "higher" else difference
     if drop > rules.block + TOLERANCE:
-        return "regressed", rules.beyond, f"worse by more than {_points(rules.block)}"
-    if drop >= rules.investigate - TOLERANCE:
+        return "regressed", rules.beyond, f"worse by more than {_size(rules.block, unit)}"
+    if drop >= max(rules.investigate - TOLERANCE, TOLERANCE):
         return "regressed", "investigate", "worse; find out why and write it down"
-    if -drop >= rules.investigate - TOLERANCE:
+    if -drop >= max(rules.investigate - TOLERANCE, TOLERANCE):
         return "improved", "proceed", "better"
     return "unchanged", "proceed", "no change that matters"
 
 
-def _points(size: float) -> str:
-    return change(size).lstrip("+")
+def _size(size: float, unit: Unit) -> str:
+    return change(size, unit).lstrip("+")
 
 
 def _case_changes(suite: Suite, old: Iterable[CaseResult], new: Iterable[CaseResult]) -> list[CaseChange]:

@@ -22,6 +22,7 @@ T = TypeVar("T")
 LARGEST_FILE = 64 * 2**20
 LARGEST_LINE = 16 * 2**20
 LARGEST_YAML = 2**20
+MOST_LOCATED = 100
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 FieldPath = tuple[str | int, ...]
@@ -277,12 +278,13 @@ def _convert(
     if not found:
         record = msgspec.convert(value, record_type)
         found = list(check(record))
-    for violation in found:
+    for number, violation in enumerate(found):
         problems.add(
             path,
             violation.message,
             violation.remedy,
-            line=line_of(violation.path),
+            # Finding a line reads the text; where everything is wrong, the record's own line will do.
+            line=line_of(violation.path if number < MOST_LOCATED else ()),
             field=shown((*prefix, *violation.path)),
         )
     return None if found else record

@@ -112,10 +112,13 @@ class Evaluation(msgspec.Struct, frozen=True):
 
 
 def scorer_version(suite: Suite) -> str:
-    """The scoring code in one word: a suite's own modules and the metrics it may use."""
+    """The scoring code in one word: a suite's own modules, the metrics it may use, and what sums them up."""
     modules = (sys.modules[suite.output.__module__], metrics_package)
     folders = [Path(str(module.__file__)).parent for module in modules]
-    return files_hash(file for folder in folders for file in folder.glob("*.py"))
+    shared = [
+        Path(__file__).with_name(f"{name}.py") for name in ("suite", "scoring", "answers", "evaluation")
+    ]
+    return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 
 
 def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -104,7 +105,8 @@ class GateResult(msgspec.Struct, frozen=True):
     message: str
 
 
-ERROR_GATE = Gate(fail="> 0.01", passes="<= 0.01", excellent="<= 0")
+LARGEST_ERROR_RATE = 0.01
+ERROR_GATE = Gate(fail=f"> {LARGEST_ERROR_RATE}", passes=f"<= {LARGEST_ERROR_RATE}", excellent="<= 0")
 """In every suite: more than one case in a hundred without a usable output is a failure."""
 
 
@@ -120,13 +122,24 @@ def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
             else:
                 remedy = f"Metrics: {_listed(known)}."
                 yield Violation(("metrics", name), "is not a metric of the suite", remedy)
+            fraction = name in known and known[name].unit == "fraction"
             for field in ("fail", "pass", "excellent", "warn"):
                 text = getattr(gate, "passes" if field == "pass" else field)
-                yield from _bound_violations(("metrics", name, field), text, better)
+                yield from _bound_violations(("metrics", name, field), text, better, fraction)
+            yield from _regression_violations(("metrics", name, "regression"), gate.regression, fraction)
+            if (
+                name == ERROR_RATE.name
+                and _is_bound(gate.fail)
+                and Bound.parse(gate.fail).limit > LARGEST_ERROR_RATE
+            ):
+                remedy = f"More than {LARGEST_ERROR_RATE:g} fails in every suite."
+                yield Violation(("metrics", name, "fail"), f"{gate.fail!r} is too lenient", remedy)
+        if not file.metrics:
+            yield Violation(("metrics",), "is empty", "Without a gate nothing would ever fail.")
         for measure, gate in file.operations.items():
             for field in ("fail", "pass", "excellent", "warn"):
                 text = getattr(gate, "passes" if field == "pass" else field)
-                yield from _bound_violations(("operations", measure, field), text, "<")
+                yield from _bound_violations(("operations", measure, field), text, "<", False)
 
     file = read_yaml(path, GatesFile, problems, check)
     gates = dict(file.metrics) if file else {}
@@ -140,18 +153,36 @@ def read_operation_gates(path: Path) -> dict[str, Gate]:
     return {str(name): gate for name, gate in file.operations.items()} if file else {}
 
 
+def _is_bound(text: str) -> bool:
+    return _BOUND.fullmatch(text) is not None
+
+
 def _bound_violations(
-    path: tuple[str, str, str], text: str | None, better: str | None
+    path: tuple[str, str, str], text: str | None, better: str | None, fraction: bool
 ) -> Iterable[Violation]:
-    """A bound that cannot be read, or that would let bad values pass and good ones fail."""
+    """A bound that cannot be read, can never hold, or would let bad values pass."""
     if text is None:
         return
-    bad_news = path[-1] in ("fail", "warn")
-    if not _BOUND.fullmatch(text):
+    if not _is_bound(text):
         yield Violation(path, f"{text!r} is not a bound", "Write for example '>= 0.70'.")
-    elif better and (Bound.parse(text).sign[0] == better) == bad_news:
+        return
+    bound, bad_news = Bound.parse(text), path[-1] in ("fail", "warn")
+    if better and (bound.sign[0] == better) == bad_news:
         remedy = f"Of this metric {'higher' if better == '>' else 'lower'} values are better."
         yield Violation(path, f"{text!r} points the wrong way", remedy)
+    if fraction and not -1 <= bound.limit <= 1:
+        yield Violation(path, f"{text!r} is out of range", "This metric is a fraction: 5 % is 0.05.")
+
+
+def _regression_violations(
+    path: tuple[str, str, str], rules: Regression | None, fraction: bool
+) -> Iterable[Violation]:
+    if rules is None:
+        return
+    if rules.block < rules.investigate:
+        yield Violation((*path, "block"), "is less than investigate", "Let the larger drop block.")
+    if fraction and rules.block > 1:
+        yield Violation((*path, "block"), "can never be reached", "Five points are 0.05.")
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -184,7 +215,7 @@ def judge(gate: Gate, metric: str, value: float | None, applies: bool, shown: st
     if not applies:
         message = "The golden set has no case to which this metric applies."
         return GateResult(metric, None, None, "not_applicable", gate.severity, message)
-    if value is None:
+    if value is None or not math.isfinite(value):
         message = "The metric is undefined: nothing was there to measure. An undefined metric never passes."
         return GateResult(metric, None, None, "fail", gate.severity, message)
     zone = gate.zone(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +17,7 @@ from eval_pipeline.suite import Case, Overview, Place, Requirement, Suite
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 
 JSON_LINES = (".jsonl", ".ndjson")
+LONGEST_ID = 200
 SIGN_OFF_FILE = "signoff.json"
 NOT_CASES = ("baseline", "resources", SIGN_OFF_FILE)
 """What else lies in a golden folder."""
@@ -34,7 +35,7 @@ class JsonCases(Generic[Entry]):
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
         """The cases of one file."""
-        read = read_json_lines if path.suffix in JSON_LINES else read_json
+        read = read_json_lines if path.suffix.lower() in JSON_LINES else read_json
         for entry, line in read(path, self._entry, problems, self._check):
             yield self._case(entry), Place(path, line)
 
@@ -53,14 +54,15 @@ def case_files(suite: Suite, path: Path) -> list[Path]:
     """The golden files at a path: itself, or those of a folder (of its `cases/` if it has one)."""
     if not path.is_dir():
         return [path]
-    folder = path / "cases" if (path / "cases").is_dir() else path
+    inside = path / "cases"
+    folder, others = (inside, ()) if inside.is_dir() else (path, NOT_CASES)
     return sorted(
         file
         for file in folder.rglob("*")
-        if file.is_file()
-        and file.suffix in suite.reader.suffixes
+        if file.suffix.lower() in suite.reader.suffixes
+        and not file.is_dir()
         and not file.name.startswith(".")
-        and file.relative_to(folder).parts[0] not in NOT_CASES
+        and file.relative_to(folder).parts[0] not in others
     )
 
 
@@ -76,9 +78,13 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
     seen: dict[str, Place] = {}
     for file in files:
         name = shown_path(file)
+        if not file.is_file():
+            problems.add(file, "cannot be read", "It is no file; remove it, or mend the link.")
+            continue
         for case, place in suite.reader.read(file, problems):
-            if not case.id.strip():
-                problems.add(file, "is blank", "Give every case an id.", line=place.line, field="id")
+            if not _is_id(case.id):
+                remedy = f"Use up to {LONGEST_ID} visible characters."
+                problems.add(file, "is no usable id", remedy, line=place.line, field="id")
             elif case.id in seen:
                 first = seen[case.id]
                 problems.add(
@@ -92,10 +98,23 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
             yield GoldenCase(case, name, place.line, content_hash(case.input), content_hash(case))
 
 
+def _is_id(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_ID and text.isprintable() and text == text.strip()
+
+
 def golden_hash(case_hashes: Iterable[str], resources: Path | None) -> str:
     """What identifies a golden set: its cases in any order, and its resources."""
-    files = [file for file in resources.rglob("*") if file.is_file()] if resources else []
-    return content_hash([sorted(case_hashes), files_hash(files)])
+    return content_hash([sorted(case_hashes), resources_hash(resources)])
+
+
+def inputs_hash(input_hashes: Mapping[str, str], resources: Path | None) -> str:
+    """What identifies the questions of a golden set, whatever the expectations: inputs and resources."""
+    return content_hash([input_hashes, resources_hash(resources)])
+
+
+def resources_hash(resources: Path | None) -> str:
+    """What identifies a golden set's resources."""
+    return files_hash(file for file in resources.rglob("*") if file.is_file()) if resources else ""
 
 
 class OverviewBuilder:

@@ -166,6 +166,8 @@ def _contradictions(suite: Suite, path: Path, front: FrontMatter) -> Iterator[Vi
     if front.predecessor is not None and front.predecessor not in versions:
         remedy = f"Versions: {', '.join(versions)}."
         yield Violation(("predecessor",), f"{front.predecessor!r} is not a version in this folder", remedy)
+    elif front.predecessor == path.stem:
+        yield Violation(("predecessor",), "is the version itself", "Name the version before it, or none.")
     elif front.predecessor is not None and prompt_name(front.predecessor) != prompt_name(path.stem):
         remedy = f"Name a version of {prompt_name(path.stem)}."
         yield Violation(("predecessor",), f"{front.predecessor!r} is another prompt", remedy)
@@ -185,14 +187,14 @@ def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int,
     except TemplateSyntaxError as error:
         yield error.lineno, f"is not a valid template: {error.message}", "Correct the syntax."
         return
-    except RecursionError:
-        yield 1, "is nested too deeply", "Simplify it."
+    except (RecursionError, ValueError, OverflowError) as failure:
+        yield 1, f"cannot be read: {failure}", "Simplify it."
         return
     names = list(tree.find_all(nodes.Name))
     own = {node.name for node in names if node.ctx != "load"} | {
         node.name for node in tree.find_all(nodes.Macro)
     }
-    allowed = {*known, *own, *environment.globals, "loop", "caller"}
+    allowed = {*known, *own, *environment.globals, "loop", "caller", "varargs", "kwargs"}
     for node in names:
         if node.name not in allowed:
             yield node.lineno, f"uses the unknown variable {node.name!r}", f"Known: {', '.join(known)}."

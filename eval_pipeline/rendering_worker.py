@@ -15,6 +15,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 MEMORY = 2**30
 
 
+class LoudUndefined(StrictUndefined):
+    """Never shown by mistake, not even inside a list."""
+
+    __repr__ = StrictUndefined.__str__
+
+
 class TooLong(Exception):
     """The rendered text exceeds its limit."""
 
@@ -44,7 +50,7 @@ def main():
     """Answer contexts until standard input ends."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     first = json.loads(sys.stdin.readline())
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+    environment = ImmutableSandboxedEnvironment(undefined=LoudUndefined)
     print("ready", flush=True)
     for line in sys.stdin:
         try:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import AnswerSource, Failure, parse
+from eval_pipeline.answers import Answer, AnswerSource, Failure, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import (
     Case,
+    CaseScore,
     Context,
     Item,
     KeyedSums,
@@ -183,13 +184,13 @@ def _score_batch(
     table: _TableBuilder,
 ) -> None:
     items: list[Item] = []
-    failed: list[tuple[Case[Any, Any], Failure]] = []
+    failed: list[tuple[Case[Any, Any], Answer | None, Failure]] = []
     for golden in batch:
         answer = answers.get(golden.case.id, trial, golden.input_hash)
         parsed = parse(answer, suite.output)
-        if isinstance(parsed, Failure) or answer is None:
-            failed.append((golden.case, parsed if isinstance(parsed, Failure) else Failure("missing", "")))
-        else:
+        if isinstance(parsed, Failure):
+            failed.append((golden.case, answer, parsed))
+        elif answer is not None:
             items.append(Item(golden.case, trial, parsed.output, answer))
     if items:
         if suite.annotate:
@@ -210,27 +211,35 @@ def _score_batch(
         ]
         table.diagnose((items[index].case.id, trial, *row) for index, row in scored.diagnoses)
     if failed:
-        cases = [case for case, _ in failed]
+        cases = [case for case, _, _ in failed]
+        worst = [
+            suite.errored(case, answer) if suite.errored else CaseScore({}) for case, answer, _ in failed
+        ]
         counts = {
-            **_worst_counts(suite, cases),
+            **{
+                name: np.array([each.counts[name] for each in worst], dtype=float) for name in worst[0].counts
+            },
+            **_worst_means(suite, len(failed)),
             **_populations(suite, cases),
             "answers": np.ones(len(failed)),
             "errors": np.ones(len(failed)),
             "passed": np.zeros(len(failed)),
         }
-        table.add(cases, trial, [failure for _, failure in failed], counts)
-        table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, failure in failed)
+        table.add(cases, trial, [failure for _, _, failure in failed], counts)
+        table.keyed += [
+            (case.id, trial, *row)
+            for (case, _, _), each in zip(failed, worst, strict=True)
+            for row in each.keyed
+        ]
+        table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
 
 
-def _worst_counts(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Values]:
+def _worst_means(suite: Suite, rows: int) -> dict[str, Values]:
     counts: dict[str, Values] = {}
-    if suite.error_counts:
-        rows = [suite.error_counts(case) for case in cases]
-        counts = {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]}
     for metric in suite.metrics:
         if metric.on_error is not None:
-            counts[metric.name] = np.full(len(cases), metric.on_error)
-            counts[defined(metric.name)] = np.ones(len(cases))
+            counts[metric.name] = np.full(rows, metric.on_error)
+            counts[defined(metric.name)] = np.ones(rows)
     return counts
 
 
@@ -247,6 +256,7 @@ class _TableBuilder:
 
     def __init__(self, keep_diagnoses: bool) -> None:
         self._keep_diagnoses = keep_diagnoses
+        self._names: set[str] = set()
         self._chunks: list[pa.Table] = []
         self._diagnoses: list[pa.Table] = []
         self.keyed: list[tuple[str, int, str, str, str, float]] = []
@@ -260,6 +270,10 @@ class _TableBuilder:
     ) -> None:
         import pyarrow as pa
 
+        self._names = self._names or set(counts)
+        if self._names != set(counts):
+            odd = ", ".join(sorted(self._names ^ set(counts)))
+            raise ValueError(f"the suite does not count the same for every answer: {odd}")
         attributes = sorted({name for case in cases for name in case.attributes})
         self._chunks.append(
             pa.table(
@@ -285,7 +299,7 @@ class _TableBuilder:
         import pyarrow as pa
 
         counts = pa.concat_tables(self._chunks, promote_options="permissive")
-        counts = _without_nulls(counts).sort_by([("trial", "ascending"), ("case_id", "ascending")])
+        counts = counts.sort_by([("trial", "ascending"), ("case_id", "ascending")])
         order = [("case_id", "ascending"), ("trial", "ascending")]
         keyed = _rows_table(self.keyed, KEYED_COLUMNS)
         return Scores(
@@ -318,17 +332,6 @@ def _rows_table(rows: Sequence[tuple[Any, ...]], columns: Mapping[str, type]) ->
             for index, (name, kind) in enumerate(columns.items())
         }
     )
-
-
-def _without_nulls(counts: pa.Table) -> pa.Table:
-    """Batches may count different things; what a batch did not count is 0."""
-    import pyarrow as pa
-
-    for index, name in enumerate(counts.column_names):
-        column = counts.column(index)
-        if pa.types.is_floating(column.type) and column.null_count:
-            counts = counts.set_column(index, name, column.fill_null(0.0))
-    return counts
 
 
 def metric_values(metric: Metric, sums: Sums) -> list[float | None]:

@@ -28,6 +28,7 @@ from eval_pipeline.golden import (
     GoldenCase,
     OverviewBuilder,
     golden_hash,
+    inputs_hash,
     read_cases,
     unsigned_changes,
 )
@@ -39,7 +40,7 @@ from eval_pipeline.prompt import Prompt, load_prompt
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.store import Scored, Store
 from eval_pipeline.store.baselines import baseline_side, read_baseline
-from eval_pipeline.store.tables import AnswerTable, GoldenFacts, GoldenTable, inputs_hash
+from eval_pipeline.store.tables import AnswerTable, GoldenFacts, GoldenTable
 from eval_pipeline.suite import Overview, Suite
 
 DEFAULT_SAMPLE = "default"
@@ -72,8 +73,9 @@ def load_golden(project: Project, store: Store, suite: Suite) -> LoadedGolden:
 
     def facts() -> GoldenFacts:
         problems.stop_if_any()
-        present = golden_hash(case_hashes.values(), _resources_folder(folder))
-        return GoldenFacts(present, inputs_hash(input_hashes), len(case_hashes))
+        resources = _resources_folder(folder)
+        present = golden_hash(case_hashes.values(), resources)
+        return GoldenFacts(present, inputs_hash(input_hashes, resources), len(case_hashes))
 
     table = GoldenTable.write(store.golden_folder(suite.name), rows(), facts)
     unsigned = unsigned_changes(folder, table.facts.golden_hash, case_hashes, problems)
@@ -191,7 +193,7 @@ def compare_with_baseline(
     baseline = read_baseline(folder, answers.identity.version)
     if baseline is None:
         return None
-    before = baseline_side(folder, baseline)
+    before = baseline_side(folder, answers.identity.version, baseline)
     return _compare(project, suite, golden, before, side(answers, golden))
 
 

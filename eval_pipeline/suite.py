@@ -345,6 +345,8 @@ class TrialMetric:
     ]
     direction: Direction = "higher"
     unit: Unit = "fraction"
+    minimum_trials: int = 1
+    """With fewer trials it does not apply."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,8 +378,8 @@ class Suite:
     """Loads what lies in `golden/<suite>/resources/`."""
     annotate: Callable[[Sequence[Item], Context], Any] | None = None
     """Judgements by models, needed before scoring."""
-    error_counts: Callable[[Case[Any, Any]], Mapping[str, float]] | None = None
-    """What an errored case counts as in metrics that are not means over cases."""
+    errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
+    """What an errored case counts as in metrics that are not means over cases: at its worst."""
     answers: AnswerReader = index_answers
     groups: tuple[str, ...] = ()
     """Case attributes by which every metric is also shown."""
@@ -389,6 +391,13 @@ class Suite:
     requirements: tuple[Requirement, ...] = ()
     report_keys: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     """Keys that a suite's document wants at the top level of the score report."""
+
+    def __post_init__(self) -> None:
+        pooled = [metric.name for metric in self.metrics if metric.on_error is None]
+        if pooled and self.errored is None:
+            raise ValueError(
+                f"{self.name}: say with `errored` what an error counts as in {', '.join(pooled)}"
+            )
 
     @property
     def variables(self) -> tuple[str, ...]:

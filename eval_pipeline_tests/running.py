@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 from dagster._core.instance import InstanceRef
@@ -17,6 +17,7 @@ from eval_pipeline.chain import evaluation_job
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
+from eval_pipeline.reports.markdown import readable
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -62,6 +63,23 @@ def run_chain(
     )
 
 
-def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
+class Found(NamedTuple):
+    """What a check found, as a person reads it."""
+
+    passed: bool
+    severity: dg.AssetCheckSeverity
+    description: str
+
+
+def checks(result: dg.ExecuteInProcessResult) -> dict[str, Found]:
     """The check results of a run, by name."""
-    return {check.check_name: check for check in result.get_asset_check_evaluations()}
+    return {
+        check.check_name: Found(check.passed, check.severity, readable(check.description or ""))
+        for check in result.get_asset_check_evaluations()
+    }
+
+
+def baseline_outputs(project: Project) -> Path:
+    """The answers behind the baseline of the decomposition suite."""
+    (file,) = (project.golden("decomposition") / "baseline").glob("*.outputs.jsonl")
+    return file

@@ -11,7 +11,7 @@ import pytest
 
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
-from eval_pipeline_tests.running import checks, run_chain
+from eval_pipeline_tests.running import baseline_outputs, checks, run_chain
 
 VERSION = "decompose-concepts-v1.0"
 DOWNSTREAM = {"model_outputs", "case_scores", "metrics", "baseline_comparison", "report"}
@@ -122,7 +122,7 @@ def test_unusable_gates_are_a_failed_check(project: Project, instance: dg.Dagste
 def test_an_unreadable_baseline_is_a_failure_not_an_absence(
     project: Project, instance: dg.DagsterInstance
 ) -> None:
-    outputs = project.golden("decomposition") / "baseline" / "decompose-concepts.outputs.jsonl"
+    outputs = baseline_outputs(project)
     outputs.write_text(outputs.read_text().replace("a", "e", 1))
     result = evaluate(project, instance)
     check = checks(result)["regression"]
@@ -136,7 +136,7 @@ def test_a_changed_expectation_keeps_the_answers_and_changes_the_scores(
     project: Project, instance: dg.DagsterInstance
 ) -> None:
     first = evaluate(project, instance)
-    edit_case(project, "blockchain", expectedConcepts=[{"label": "Nothing"}], expectedRelationships=[])
+    edit_case(project, "blockchain", forbiddenConcepts=["Nothing of the kind"])
     second = evaluate(project, instance)
     outputs = [run.output_for_node("decomposition__model_outputs").identity.id for run in (first, second)]
     evaluations = [run.output_for_node("decomposition__metrics").id for run in (first, second)]
@@ -183,7 +183,7 @@ def test_asking_more_often_is_possible(project: Project, instance: dg.DagsterIns
 def test_recorded_outputs_go_through_the_same_chain(
     project: Project, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:
-    baseline = project.golden("decomposition") / "baseline" / "decompose-concepts.outputs.jsonl"
+    baseline = baseline_outputs(project)
     recorded = project.root / "recorded" / "decomposition" / f"{VERSION}.jsonl"
     recorded.parent.mkdir(parents=True)
     recorded.write_text(baseline.read_text())
@@ -200,7 +200,7 @@ def test_a_hallucination_is_a_warning_that_names_the_canary(
     project: Project, instance: dg.DagsterInstance
 ) -> None:
     """One canary in hundreds of concepts passes its gate, and is never passed over in silence."""
-    lines = (project.golden("decomposition") / "baseline" / "decompose-concepts.outputs.jsonl").read_text()
+    lines = baseline_outputs(project).read_text()
     canary = {"label": "hash gravity consensus", "source_quote": "<img src=x onerror=alert(1)>"}
     answers = [json.loads(line) for line in lines.splitlines()]
     next(each for each in answers if each["case_id"] == "blockchain")["output"]["concepts"].append(canary)

@@ -229,3 +229,28 @@ def test_an_override_changes_limits_only() -> None:
     mild = Gate("< 0.6", ">= 0.7", severity="warning", regression=Regression(0.01, 0.05))
     changed = override({"concept_recall": mild}, "concept_recall=0.5", SUITE)["concept_recall"]
     assert (changed.severity, changed.regression) == ("warning", Regression(0.01, 0.05))
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("  hallucination_rate: {fail: '> 5', pass: '<= 2'}", "hallucination_rate.fail"),
+        ("  concept_recall: {fail: '< 0.6', pass: '>= 70'}", "concept_recall.pass"),
+        (
+            "  concept_recall: {fail: '< 0.6', pass: '>= 0.7', regression: {investigate: 1, block: 5}}",
+            "concept_recall.regression.block",
+        ),
+        (
+            "  concept_recall: {fail: '< 0.6', pass: '>= 0.7', regression: {investigate: 0.05, block: 0.01}}",
+            "concept_recall.regression.block",
+        ),
+        ("  error_rate: {fail: '> 1', pass: '<= 1'}", "error_rate.fail"),
+    ],
+)
+def test_a_gate_that_would_never_fire_is_refused(tmp_path: Path, text: str, field: str) -> None:
+    found = read(tmp_path / "gates.yaml", f"metrics:\n{text}\n")[1]
+    assert f"metrics.{field}" in [each for _, each, _ in found]
+
+
+def test_a_value_that_is_no_number_fails() -> None:
+    assert judge(HIGHER, "m", float("nan"), True, "nan").status == "fail"

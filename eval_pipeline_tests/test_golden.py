@@ -105,8 +105,8 @@ def test_an_id_that_stands_twice_is_named_with_both_places(folder: Path) -> None
 def test_blank_ids_are_named(folder: Path) -> None:
     write(folder / "a.jsonl", entry(""), entry("a"), entry(" \t"))
     assert read(folder)[1] == [
-        ("golden/a.jsonl", 1, "id", "is blank"),
-        ("golden/a.jsonl", 3, "id", "is blank"),
+        ("golden/a.jsonl", 1, "id", "is no usable id"),
+        ("golden/a.jsonl", 3, "id", "is no usable id"),
     ]
 
 

@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from eval_pipeline.project import Project
+from eval_pipeline_tests.running import baseline_outputs
+
 
 def modules_after(code: str) -> set[str]:
     """The modules that a program has imported when it ends."""
@@ -35,7 +38,7 @@ def test_imports_are_light(code: str, absent: set[str]) -> None:
 def test_scoring_never_loads_dagster() -> None:
     golden = "golden/decomposition"
     arguments = ["eval-pipeline", "score", "decomposition", "--json", "--golden", golden]
-    arguments += ["--outputs", f"{golden}/baseline/decompose-concepts.outputs.jsonl"]
+    arguments += ["--outputs", str(baseline_outputs(Project.find()))]
     code = (
         f"import contextlib, io, sys; sys.argv = {arguments}\n"
         "from eval_pipeline.cli import main\n"

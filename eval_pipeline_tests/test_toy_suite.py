@@ -53,7 +53,38 @@ def test_score_needs_nothing_else(toy: Project, tmp_path: Path) -> None:
 
 def test_run_and_baseline_work_for_it(toy: Project) -> None:
     assert command(toy, "run", "toy").returncode == 0
+    unsigned = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")
+    assert unsigned.returncode == 2
+    assert "nobody signed it off" in unsigned.stderr
+    assert command(toy, "golden", "freeze", "toy", "--reason", "looks right", "--by", "me").returncode == 0
     promoted = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
     assert promoted.returncode == 0, promoted.stderr
     again = command(toy, "run", "toy")
     assert "unchanged" in again.stdout
+
+
+def test_an_error_never_pays_in_pooled_or_keyed_metrics(toy: Project, tmp_path: Path) -> None:
+    """Replacing a wrong answer by an error must not lift a macro average."""
+    lines = [
+        f'{{"case_id": "{name}", "output": {{"animal": "{guess}", "hints": []}}}}\n'
+        for name, guess in (("cat", "cat"), ("dog", "dog"), ("wolf", "dog"), ("fox", "fox"))
+    ]
+    outputs, values = tmp_path / "outputs.jsonl", []
+    for chosen in (lines, lines[:2] + lines[3:], []):
+        outputs.write_text("".join(chosen))
+        scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
+        values.append(json.loads(scored.stdout)["metrics"])
+    for metric in ("accuracy", "macro_recall"):
+        assert values[0][metric] == values[1][metric] == 0.75
+        assert values[2][metric] == 0.0
+
+
+def test_a_suite_must_say_what_an_error_counts_as() -> None:
+    from dataclasses import replace
+
+    from eval_pipeline.suite import Metric, ratio_of
+    from eval_pipeline.suites.decomposition import SUITE
+
+    pooled = Metric("pooled", "A ratio of sums.", ratio_of("a", "b"))
+    with pytest.raises(ValueError, match="say with `errored`"):
+        replace(SUITE, metrics=(*SUITE.metrics, pooled))

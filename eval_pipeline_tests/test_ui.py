@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import socket
@@ -18,7 +19,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from eval_pipeline.project import Project
 from eval_pipeline_tests.conftest import copy_project
-from eval_pipeline_tests.running import command, environment, instance_in
+from eval_pipeline_tests.running import baseline_outputs, command, environment, instance_in
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -118,6 +119,37 @@ def test_checks_are_green_and_red_and_say_why(page: Page, address: str) -> None:
     page.get_by_text("gate_concept_recall").first.click()
     expect(page.get_by_text(f"{V20}: 94.8 % is in the excellent zone").first).to_be_visible()
     expect(page.get_by_text("Succeeded", exact=True).first).to_be_visible()
+
+
+HOSTILE = "![x](http://127.0.0.1:9/track.png) http://evil.example www.evil.example <img src=http://127.0.0.1:9/i.png>"
+
+
+def test_what_a_model_writes_is_shown_and_never_acted_on(
+    page: Page, address: str, evaluated: Project
+) -> None:
+    """Neither in check messages nor in reports does model output become an image, a link or a request."""
+    answers = [json.loads(line) for line in baseline_outputs(evaluated).read_text().splitlines()]
+    for answer in answers:
+        answer["output"]["concepts"] += [{"label": f"{HOSTILE} {n}"} for n in range(40)]
+    answers[0] = {"case_id": answers[0]["case_id"], "error": HOSTILE}
+    recorded = evaluated.root / "recorded" / "decomposition" / f"{V10}.jsonl"
+    recorded.parent.mkdir(parents=True)
+    recorded.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    done = command(evaluated, "run", "decomposition", "--prompt", V10, "--engine", "recorded")
+    assert done.returncode == 1, done.stderr
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/assets/decomposition/metrics?view=checks")
+    page.get_by_text("gate_concept_precision").first.click()
+    expect(page.get_by_text("evil").first).to_be_visible()
+    page.goto(f"{address}/assets/decomposition/model_outputs?view=checks")
+    page.get_by_text("answered").first.click()
+    expect(page.get_by_text("answers are errors").first).to_be_visible()
+    page.goto(f"{address}/assets/decomposition/report?view=partitions&partition={V10}")
+    page.get_by_text("[Show Markdown]").first.click()
+    expect(page.get_by_text("evil").first).to_be_visible()
+    assert page.locator("a[href*='evil'], img[src*='127.0.0.1:9/']").count() == 0
+    assert [url for url in asked if ":9/" in url or "evil" in url] == []
 
 
 def metric_values(project: Project, version: str) -> tuple[int, dict[str, float]]:

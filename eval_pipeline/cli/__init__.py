@@ -1,10 +1,11 @@
-"""The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input or configuration."""
+"""The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input, 70 a defect."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+import traceback
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ COMMANDS = {
     "journal": "Show what metered calls have cost, and forget their answers.",
 }
 
-BLOCKED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+BLOCKED, BAD_INPUT, CRASHED, INTERRUPTED = 1, 2, 70, 130
 
 
 class LazyGroup(click.Group):
@@ -68,3 +69,10 @@ def main() -> Any:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BLOCKED)
+    except OSError as error:
+        click.echo(f"{error.filename or 'input'}: {error.strerror or error}.", err=True)
+        sys.exit(BAD_INPUT)
+    except Exception:  # never to be taken for a gate that blocks
+        traceback.print_exc()
+        click.echo("This is a defect of eval-pipeline, or of a suite; nothing was decided.", err=True)
+        sys.exit(CRASHED)

@@ -6,13 +6,15 @@ import click
 
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.problems import Problems, bad_value, shown_path
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import load_prompt, prompt_name, versions_in
 from eval_pipeline.reports.evaluation import units
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.store import Store
 from eval_pipeline.store.baselines import Refused, baseline_file, promote, read_baseline
+from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -27,12 +29,15 @@ def command() -> None:
 @click.argument("version")
 @click.option("--reason", required=True, help="Why this evaluation is what others are to be measured by.")
 @click.option("--by", "by", default=None, help="Who says so; by default the user that Git knows.")
+@click.option("--replace", is_flag=True, help="Replace a baseline that cannot be read any more.")
 @click.pass_context
-def promote_(context: click.Context, suite: str, version: str, reason: str, by: str | None) -> None:
-    """Freeze the latest evaluation of VERSION as the baseline of its prompt.
+def promote_(
+    context: click.Context, suite: str, version: str, reason: str, by: str | None, replace: bool
+) -> None:
+    """Freeze the latest answers of VERSION as the baseline of its prompt.
 
-    A failing, incomplete or regressed evaluation is refused, and so is one of a prompt file or a
-    golden set that has changed since.
+    They are scored once more, by today's code and gates. A failing, incomplete or regressed
+    evaluation is refused, and so is one of a prompt file or a golden set that has changed since.
     """
     from eval_pipeline.cli.console import person
 
@@ -40,17 +45,22 @@ def promote_(context: click.Context, suite: str, version: str, reason: str, by: 
         raise bad_value("--reason", "is blank", "Say why this evaluation is to be the measure.")
     project = Project.find()
     store, found = Store(project.state), find_suite(project, suite)
-    golden = stages.load_golden(project, store, found).table
-    evaluation, answers = store.evaluation(found.name, version), store.outputs(found.name, version)
+    prompt_hash = _prompt_hash(project, found, version)
+    loaded = stages.load_golden(project, store, found)
+    answers = store.outputs(found.name, version)
     rerun = f"Run: eval-pipeline run {found.name} --prompt {version}"
-    if evaluation is None or answers is None:
+    if answers is None:
         raise bad_value("version", f"{version!r} was never evaluated", rerun)
-    current = (_prompt_hash(project, found, version), golden.facts.golden_hash, answers.identity)
-    identity = evaluation.identity
-    if current != (identity.outputs.prompt_hash, identity.golden_hash, identity.outputs):
+    asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
+    if asked != (prompt_hash, loaded.table.facts.inputs_hash):
         raise bad_value("version", "the prompt or the golden set changed since it was evaluated", rerun)
-    comparison = stages.compare_with_baseline(project, found, golden, answers)
+    if loaded.unsigned:
+        remedy = f"Review it, then run: eval-pipeline golden freeze {found.name} --reason …"
+        raise bad_value("golden set", f"nobody signed it off ({', '.join(loaded.unsigned[:5])})", remedy)
+    scored = stages.score_answers(project, found, loaded.table, answers)
+    evaluation = stages.evaluate(found, scored, stages.load_gates(project, found))
     try:
+        comparison = _compared(project, found, loaded.table, answers, replace)
         baseline = promote(
             project.golden(found.name), evaluation, comparison, answers, by or person(), reason
         )
@@ -91,6 +101,17 @@ def show(suite: str, as_json: bool) -> None:
             ("metric", "value"),
             ((name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()),
         )
+
+
+def _compared(
+    project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable, replace: bool
+) -> Comparison | None:
+    try:
+        return stages.compare_with_baseline(project, suite, golden, answers)
+    except BadInput:
+        if replace:
+            return None
+        raise
 
 
 def _one_per_name(project: Project, suite: Suite) -> list[str]:

@@ -10,7 +10,7 @@ from eval_pipeline.cli import BLOCKED
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompts
+from eval_pipeline.prompt import load_prompts, prompt_file
 from eval_pipeline.store import Store
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
@@ -35,7 +35,8 @@ def command(context: click.Context, suite: str, version: str | None, against: st
     store = Store(project.state)
     found = find_suite(project, suite)
     golden = stages.load_golden(project, store, found).table
-    after = _answers(store, found, version or _active(project, found))
+    judged = prompt_file(project.prompts(found.name), version or _active(project, found)).stem
+    after = _answers(store, found, judged)
     comparison = _compare(project, store, found, golden, against, after)
     if as_json:
         report = {**msgspec.to_builtins(comparison), "sentence": comparison.sentence}
@@ -51,7 +52,8 @@ def _compare(
     project: Project, store: Store, suite: Suite, golden: GoldenTable, against: str, after: AnswerTable
 ) -> Comparison:
     if against != BASELINE:
-        return stages.compare_versions(project, suite, golden, _answers(store, suite, against), after)
+        other = prompt_file(project.prompts(suite.name), against).stem
+        return stages.compare_versions(project, suite, golden, _answers(store, suite, other), after)
     comparison = stages.compare_with_baseline(project, suite, golden, after)
     if comparison is None:
         version = after.identity.version

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
+import msgspec
 
 from eval_pipeline.chain import PROGRESS, evaluation_job
 from eval_pipeline.checks import partitions_of
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
+from eval_pipeline.store.io_manager import Compared
 from eval_pipeline.suite import Suite
 
 INSTANCE_FILE = "dagster.yaml"
@@ -28,10 +32,18 @@ def open_instance(project: Project) -> dg.DagsterInstance:
     return dg.DagsterInstance.get()
 
 
+class Outcome(msgspec.Struct, frozen=True):
+    """What a run of the chain came to: its own numbers, whatever other runs do meanwhile."""
+
+    checks: list[dg.AssetCheckEvaluation]
+    evaluation: Evaluation | None
+    comparison: Comparison | None
+
+
 def execute(
     project: Project, suite: Suite, version: str, config: Mapping[str, Any], progress: Progress
-) -> list[dg.AssetCheckEvaluation]:
-    """Run the whole chain for a version and return what its checks found."""
+) -> Outcome:
+    """Run the whole chain for a version."""
     from eval_pipeline.definitions import defs
 
     partitions = partitions_of(suite.name).name
@@ -54,4 +66,7 @@ def execute(
             failed = next((event for event in result.all_events if event.is_step_failure), None)
             reason = failed.step_failure_data.error_display_string if failed else "the run failed"
             raise RuntimeError(f"run {result.run_id} of {suite.name} {version} failed:\n{reason}")
-        return list(checks)
+        if not result.success:
+            return Outcome(list(checks), None, None)
+        compared: Compared = result.output_for_node(f"{suite.name}__baseline_comparison")
+        return Outcome(list(checks), result.output_for_node(f"{suite.name}__metrics"), compared.comparison)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+
 import click
 import msgspec
 
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.cli.console import Bar, print_summary
+from eval_pipeline.engines.configuration import read_engines
+from eval_pipeline.gates import GATES_FILE, read_gates
+from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompts, prompt_file, versions_in
+from eval_pipeline.prompt import load_prompt, load_prompts, prompt_file, versions_in
+from eval_pipeline.reports.markdown import readable
 from eval_pipeline.reports.numbers import counted
 from eval_pipeline.stages import DEFAULT_SAMPLE
 from eval_pipeline.store import Store
@@ -57,6 +64,7 @@ def command(
     project = Project.find()
     suites = all_suites(project) if suite == ALL else [find_suite(project, suite)]
     chosen = [(each, one) for each in suites for one in _versions(project, each, version)]
+    _stop_if_unusable(project, chosen)
     options = Options(engine, trials, sample)
     if dry_run:
         for each, one in chosen:
@@ -71,6 +79,10 @@ def command(
 def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
     folder = project.prompts(suite.name)
     if version == ALL:
+        if not versions_in(folder):
+            raise bad_value(
+                "--prompt", f"{suite.name} has no prompt version", f"Add one to {shown_path(folder)}."
+            )
         return versions_in(folder)
     if version is not None:
         return [prompt_file(folder, version).stem]
@@ -82,6 +94,19 @@ def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
     if not active:
         raise bad_value("--prompt", f"no version of {suite.name} is active", "Name one with --prompt.")
     return active
+
+
+def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> None:
+    """Name everything that is wrong before the first question is asked, and paid for."""
+    problems = Problems()
+    read_engines(project.engines_file, problems)
+    for suite, version in chosen:
+        read_gates(suite, project.golden(suite.name) / GATES_FILE, problems)
+        load_prompt(suite, project.prompts(suite.name), version, problems)
+    if len(problems):
+        for suite in dict.fromkeys(suite for suite, _ in chosen):
+            deque(read_cases(suite, project.golden(suite.name), problems), maxlen=0)
+    problems.stop_if_any()
 
 
 def _estimate(project: Project, suite: Suite, version: str, options: Options) -> None:
@@ -106,21 +131,18 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     click.echo(f"{suite.name}: {version}")
     config = msgspec.structs.asdict(options)
     with Bar() as bar:
-        checks = execute(project, suite, version, config, bar)
-    unusable = [check for check in checks if check.blocking and not check.passed]
-    if unusable:
-        raise BadInput([problem for check in unusable for problem in problems_of(check)])
-    store = Store(project.state)
-    evaluation, comparison = store.evaluation(suite.name, version), store.comparison(suite.name, version)
-    assert evaluation is not None
+        outcome = execute(project, suite, version, config, bar)
+    unusable = [problem for check in outcome.checks if not check.passed for problem in problems_of(check)]
+    if unusable or outcome.evaluation is None:
+        raise BadInput(unusable)
+    evaluation, comparison = outcome.evaluation, outcome.comparison
     print_summary(suite, evaluation.summary)
-    for check in checks:
+    for check in outcome.checks:
         if not check.passed and not check.check_name.startswith("gate_"):
-            click.echo(
-                f"{'✗' if check.severity.value == 'ERROR' else '⚠'} {check.check_name}: {check.description}"
-            )
+            sign = "✗" if check.severity.value == "ERROR" else "⚠"
+            click.echo(f"{sign} {check.check_name}: {readable(check.description or '')}")
     if comparison and comparison.action == "proceed":
         click.echo(f"Against {comparison.before}: {comparison.verdict}. {comparison.sentence}")
-    click.echo(f"Report: {shown_path(store.report_path(evaluation.identity))}")
+    click.echo(f"Report: {shown_path(Store(project.state).report_path(evaluation.identity))}")
     stopped = comparison is not None and comparison.stops
     return stopped or not evaluation.summary.passed

@@ -16,6 +16,7 @@ from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
+from eval_pipeline.reports.markdown import flat
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.suite import Overview, Suite
 from eval_pipeline.suites import find_suite
@@ -113,7 +114,7 @@ def _mention_what_is_odd(suite: Suite, overview: Overview, answers: AnswerFile) 
             click.echo(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)
     strangers = answers.without_case(overview.case_ids)
     if strangers:
-        some = ", ".join(strangers[:5])
+        some = ", ".join(flat(each, 60) for each in strangers[:5])
         click.echo(
             f"outputs: {len(strangers)} cases are not in the golden set and are ignored: {some}", err=True
         )

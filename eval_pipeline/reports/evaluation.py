@@ -186,7 +186,10 @@ def suite_tables(summary: Summary) -> str:
     """The tables that the suite itself defines."""
     return "\n\n".join(
         f"**{name.replace('_', ' ')}**\n\n"
-        + table(tuple(rows[0]), (tuple(_cell(value) for value in row.values()) for row in rows))
+        + table(
+            tuple(plain(name) for name in rows[0]),
+            (tuple(_cell(value) for value in row.values()) for row in rows),
+        )
         for name, rows in summary.tables.items()
         if rows
     )

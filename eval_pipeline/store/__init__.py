@@ -15,6 +15,7 @@ import msgspec
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.content import write_json, write_text
 from eval_pipeline.evaluation import Evaluation, Identity
+from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.scoring import Scores
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
 
@@ -130,12 +131,24 @@ def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
     pointer = folder / LATEST
     if not pointer.is_file():
         return None
-    path = folder / pointer.read_text(encoding="utf-8").strip()
-    return open_(path) if path.exists() else None
+    try:
+        path = folder / pointer.read_text(encoding="utf-8").strip()
+        return open_(path) if path.exists() and path != folder else None
+    except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
+        raise _damaged(folder, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> BadInput:
+    problems = Problems()
+    problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
+    return BadInput(list(problems))
 
 
 def _read(folder: Path | None, name: str, record_type: type[T]) -> T | None:
     path = folder / name if folder else None
     if path is None or not path.is_file():
         return None
-    return msgspec.json.decode(path.read_bytes(), type=record_type)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=record_type)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise _damaged(path, error) from None

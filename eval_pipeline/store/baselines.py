@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from pathlib import Path
 
 import msgspec
 
 from eval_pipeline.answers import index_answers, recorded_line
 from eval_pipeline.comparison import Comparison, Side
-from eval_pipeline.content import files_hash, replacing, write_json
+from eval_pipeline.content import replacing, write_json
 from eval_pipeline.documents import read_json
 from eval_pipeline.evaluation import Evaluation, Identity
 from eval_pipeline.problems import Problems
@@ -42,9 +43,9 @@ def baseline_file(golden: Path, version: str) -> Path:
     return golden / "baseline" / f"{prompt_name(version)}.json"
 
 
-def outputs_file(golden: Path, version: str) -> Path:
-    """The answers behind a baseline."""
-    return golden / "baseline" / f"{prompt_name(version)}.outputs.jsonl"
+def outputs_file(golden: Path, version: str, outputs_hash: str) -> Path:
+    """The answers behind a baseline, named by their content."""
+    return golden / "baseline" / f"{prompt_name(version)}.{outputs_hash[:12]}.outputs.jsonl"
 
 
 def read_baseline(golden: Path, version: str) -> Baseline | None:
@@ -54,19 +55,26 @@ def read_baseline(golden: Path, version: str) -> Baseline | None:
         return None
     problems = Problems()
     baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
-    outputs = outputs_file(golden, version)
+    problems.stop_if_any()
+    assert baseline is not None
+    outputs = outputs_file(golden, version, baseline.outputs_hash)
+    remedy = "Restore it, or promote again with --replace."
     if not outputs.is_file():
-        problems.add(outputs, "is missing, so the baseline cannot be used", "Restore it, or promote again.")
-    elif baseline is not None and files_hash([outputs]) != baseline.outputs_hash:
-        problems.add(outputs, "is not what was promoted", "Restore it, or promote again.")
+        problems.add(outputs, "is missing, so the baseline cannot be used", remedy)
+    elif _content(outputs) != baseline.outputs_hash:
+        problems.add(outputs, "is not what was promoted", remedy)
     problems.stop_if_any()
     return baseline
 
 
-def baseline_side(golden: Path, baseline: Baseline) -> Side:
-    """The baseline as one side of a comparison."""
+def _content(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def baseline_side(golden: Path, version: str, baseline: Baseline) -> Side:
+    """The baseline of a version's prompt as one side of a comparison."""
     problems = Problems()
-    answers = index_answers(outputs_file(golden, baseline.version), problems)
+    answers = index_answers(outputs_file(golden, version, baseline.outputs_hash), problems)
     problems.stop_if_any()
     return Side(
         f"baseline {baseline.version}",
@@ -85,13 +93,20 @@ def promote(
     person: str,
     reason: str,
 ) -> Baseline:
-    """Freeze an evaluation. A failing, incomplete or regressed one is refused."""
-    objections = list(_objections(evaluation, comparison))
+    """Freeze an evaluation. A failing, incomplete or regressed one is refused.
+
+    The record is written last and is the only thing that points at the answers, so that a
+    baseline is always the old one or the new one.
+    """
+    objections = _objections(evaluation, comparison)
     if objections:
         raise Refused("\n".join(objections))
     version = evaluation.identity.outputs.version
-    with replacing(outputs_file(golden, version)) as temporary, temporary.open("wb") as file:
-        file.writelines(recorded_line(answer) for answer in answers)
+    lines = b"".join(recorded_line(answer) for answer in answers)
+    outputs_hash = hashlib.sha256(lines).hexdigest()
+    outputs = outputs_file(golden, version, outputs_hash)
+    with replacing(outputs) as temporary:
+        temporary.write_bytes(lines)
     baseline = Baseline(
         suite=evaluation.identity.outputs.suite,
         version=version,
@@ -101,10 +116,13 @@ def promote(
         evaluation=evaluation.id,
         identity=evaluation.identity,
         metrics={name: value.value for name, value in evaluation.summary.metrics.items()},
-        outputs_hash=files_hash([outputs_file(golden, version)]),
+        outputs_hash=outputs_hash,
         cases=answers.input_hashes(),
     )
     write_json(baseline_file(golden, version), baseline)
+    for file in outputs.parent.glob(f"{prompt_name(version)}.*.outputs.jsonl"):
+        if file != outputs:
+            file.unlink()
     return baseline
 
 

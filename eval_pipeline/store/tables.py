@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from eval_pipeline.answers import STALE, Answer
-from eval_pipeline.content import canonical_json, content_hash, replacing
+from eval_pipeline.content import canonical_json, replacing
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import Case, Suite
@@ -191,11 +191,6 @@ def write_table(path: Path, table: pa.Table) -> None:
 
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
-
-
-def inputs_hash(input_hashes: Mapping[str, str]) -> str:
-    """What identifies the questions of a golden set, whatever the expectations."""
-    return content_hash(input_hashes)
 
 
 def _answer(row: dict[str, Any]) -> Answer:

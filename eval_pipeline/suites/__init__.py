@@ -23,7 +23,12 @@ def find_suite(project: Project, name: str) -> Suite:
     names = suite_names(project)
     if name not in names:
         raise bad_value("suite", f"{name!r} is not a suite", f"Suites: {', '.join(names)}.")
-    suite: Suite = importlib.import_module(f"{__name__}.{name}").SUITE
+    try:
+        suite = importlib.import_module(f"{__name__}.{name}").SUITE
+    except (Exception, SystemExit) as error:  # whatever the module does, it must not take the others along
+        raise bad_value(f"suite {name}", f"cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(suite, Suite) or suite.name != name:
+        raise bad_value(f"suite {name}", "has no SUITE of that name", "Call the folder as the suite.")
     return suite
 
 

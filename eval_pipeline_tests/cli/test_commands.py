@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.conftest import TOY
+from eval_pipeline_tests.running import baseline_outputs, command
 
 V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
 
@@ -55,7 +57,7 @@ def test_versions_are_compared(evaluated: Project) -> None:
     assert report["regressed"][0]["difference"] < 0
     never = command(evaluated, "compare", "decomposition", "--prompt", "decompose-concepts-v9.9")
     assert never.returncode == 2
-    assert "was never evaluated" in never.stderr
+    assert "decompose-concepts-v9.9.md does not exist" in never.stderr
 
 
 def test_promotion_refuses_what_fails_or_regresses(evaluated: Project) -> None:
@@ -179,3 +181,90 @@ def test_engines_are_named_in_one_file(project: Project) -> None:
     missing = command(project, "run", "decomposition", "--engine", "recorded")
     assert missing.returncode == 2
     assert "recorded/decomposition/decompose-concepts-v1.1.jsonl: does not exist" in missing.stderr
+
+
+def test_a_damaged_baseline_never_lets_a_regression_through(evaluated: Project) -> None:
+    with baseline_outputs(evaluated).open("a") as file:
+        file.write("\n")
+    done = command(evaluated, "run", "decomposition")
+    assert done.returncode == 2
+    assert "is not what was promoted" in done.stderr
+    stuck = command(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "mend it")
+    assert stuck.returncode == 2
+    mended = command(
+        evaluated, "baseline", "promote", "decomposition", V11, "--reason", "mend it", "--replace"
+    )
+    assert mended.returncode == 0, mended.stderr
+    assert command(evaluated, "run", "decomposition").returncode == 0
+
+
+def test_promotion_judges_by_the_gates_of_today(evaluated: Project) -> None:
+    gates = evaluated.golden("decomposition") / "gates.yaml"
+    gates.write_text(gates.read_text().replace('fail: "< 0.60"', 'fail: "< 0.99"'))
+    done = command(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "was fine yesterday")
+    assert done.returncode == 1
+    assert "concept_recall: 86.2 % is in the fail zone" in done.stderr
+
+
+def test_old_answers_are_not_taken_for_a_regression(evaluated: Project) -> None:
+    path = evaluated.golden("decomposition") / "cases" / "blockchain.gold.json"
+    path.write_text(path.read_text().replace('"topic": "Blockchain"', '"topic": "Block chains"'))
+    done = command(evaluated, "compare", "decomposition", "--prompt", V11)
+    assert done.returncode == 2
+    assert "was not evaluated on the golden set as it is (blockchain)" in done.stderr
+
+
+def test_everything_wrong_is_named_before_anything_is_asked(project: Project) -> None:
+    (project.golden("decomposition") / "gates.yaml").write_text("metrics: {}\n")
+    (project.golden("decomposition") / "cases" / "bad.gold.json").write_text("{")
+    project.engines_file.write_text("default: none\nengines: {}\n")
+    prompt_file(project, V20).write_text("nothing")
+    done = command(project, "run", "decomposition", "--prompt", "all")
+    assert done.returncode == 2
+    for part in (
+        "gates.yaml:1: metrics: is empty",
+        "bad.gold.json:1:",
+        "engines.yaml:1: default:",
+        "v2.0.md:1:",
+    ):
+        assert part in done.stderr
+    assert not (project.state / "outputs").exists()
+
+
+def test_no_version_at_all_is_not_a_success(project: Project) -> None:
+    for file in project.prompts("decomposition").iterdir():
+        file.unlink()
+    assert command(project, "run", "all", "--prompt", "all").returncode == 2
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(0)", "import no_such_module", "SUITE = None", "x ="])
+def test_a_suite_that_cannot_be_loaded_is_a_problem(project: Project, code: str) -> None:
+    folder = project.own_suites / "broken"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(code)
+    done = command(project, "golden", "check")
+    assert done.returncode == 2
+    assert "suite broken:" in done.stderr
+    assert command(project, "golden", "check", "decomposition").returncode == 0
+
+
+def test_a_defect_is_not_taken_for_a_gate(project: Project, tmp_path: Path) -> None:
+    folder = project.own_suites / "defect"
+    shutil.copytree(TOY / "suites" / "toy", folder)
+    code = (folder / "__init__.py").read_text().replace('name="toy"', 'name="defect"')
+    (folder / "__init__.py").write_text(code.replace("gold, guess = ", "gold, guess = 1 / 0, "))
+    shutil.copytree(TOY / "golden" / "toy", project.golden("defect"))
+    outputs = tmp_path / "outputs.jsonl"
+    outputs.write_text('{"case_id": "cat", "output": {"animal": "cat", "hints": []}}\n')
+    done = command(project, "score", "defect", "--golden", project.golden("defect"), "--outputs", outputs)
+    assert done.returncode == 70
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_damaged_state_is_named(evaluated: Project) -> None:
+    latest = evaluated.state / "outputs" / "decomposition" / V11 / "latest"
+    table = latest.parent / latest.read_text()
+    table.write_bytes(table.read_bytes()[:100])
+    done = command(evaluated, "compare", "decomposition", "--prompt", V11)
+    assert done.returncode == 2
+    assert "is damaged" in done.stderr

@@ -61,7 +61,9 @@ SUITE = kit.Suite(
     carried=("hints",),
     resources=lambda folder: json.loads((folder / "sounds.json").read_text()),
     score=kit.per_case(score),
-    error_counts=lambda case: {"right": 0.0, "hinted": 0.0},
+    errored=lambda case, answer: kit.CaseScore(
+        {"right": 0.0, "hinted": 0.0}, [kit.KeyedCount("confusion", case.expected, "error", 1)]
+    ),
     metrics=(
         kit.Metric("accuracy", "Right ÷ all.", kit.ratio_of("right", "answers"), explained_by="confused"),
         kit.Metric("hint_rate", "Hinted ÷ all.", kit.ratio_of("hinted", "answers")),
