@@ -33,6 +33,7 @@ tests: install
 bench: install
 	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.chain
+	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.score
 
 # Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.

@@ -20,6 +20,7 @@ from pathlib import Path
 import yaml
 
 from eval_pipeline import stages
+from eval_pipeline.outputs import run
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.store import Store
 from eval_pipeline.suites.decomposition import SUITE
@@ -27,24 +28,32 @@ from eval_pipeline.suites.decomposition import SUITE
 DELAY = 0.1
 VERSION = "echo-v1.0"
 SERVER = """
-import asyncio, sys
-from aiohttp import web
-
-async def handle(request):
-    await request.read()
-    await asyncio.sleep({delay})
-    return web.Response(body=BODY, content_type="application/json")
+import asyncio
 
 BODY = b'{{"choices": [{{"message": {{"content": "{{}}"}}, "finish_reason": "stop"}}], "usage": {{}}}}'
+HEAD = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n"
+ANSWER = HEAD % len(BODY) + BODY
+
+
+class Server(asyncio.Protocol):
+    # As little as possible, so that the client is what is measured: a request ends where the next begins.
+    def connection_made(self, transport):
+        self.transport, self.buffer = transport, b""
+
+    def data_received(self, data):
+        self.buffer += data
+        head, found, rest = self.buffer.partition(b"\\r\\n\\r\\n")
+        if not found:
+            return
+        length = int(head.lower().split(b"content-length:")[1].split(b"\\r\\n")[0])
+        if len(rest) >= length:
+            self.buffer = rest[length:]
+            asyncio.get_running_loop().call_later({delay}, self.transport.write, ANSWER)
+
 
 async def main():
-    application = web.Application()
-    application.router.add_post("/v1/chat/completions", handle)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=4096)
-    await site.start()
-    print(runner.addresses[0][1], flush=True)
+    server = await asyncio.get_running_loop().create_server(Server, "127.0.0.1", 0, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -74,7 +83,7 @@ def bare_client(url: str, calls: int, concurrency: int) -> float:
     """Seconds for aiohttp alone."""
     import aiohttp
 
-    async def run() -> float:
+    async def ask() -> float:
         connector = aiohttp.TCPConnector(limit=concurrency)
         async with aiohttp.ClientSession(connector=connector) as session:
             numbers = iter(range(calls))
@@ -88,7 +97,7 @@ def bare_client(url: str, calls: int, concurrency: int) -> float:
             await asyncio.gather(*(work() for _ in range(concurrency)))
             return time.perf_counter() - started
 
-    return asyncio.run(run())
+    return run(ask())
 
 
 def request_phase(project: Project) -> float:
@@ -118,7 +127,8 @@ def whole_command(project: Project) -> float:
 def measure(url: str, calls: int, concurrency: int) -> None:
     """Print the request phase and the bare client as multiples of the floor."""
     floor = calls * DELAY / concurrency
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as small, tempfile.TemporaryDirectory() as folder:
+        request_phase(write_project(Path(small), url, 10, 10))  # imports are not what is measured
         bare = bare_client(url, calls, concurrency)
         phase = request_phase(write_project(Path(folder), url, calls, concurrency))
     told = f"bare client {bare / floor:.2f} ×, journaled {phase / floor:.2f} × the floor of {floor:.1f} s"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +20,8 @@ from eval_pipeline.prompt import Prompt
 from eval_pipeline.rendering import Renderer
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
+
+T = TypeVar("T")
 
 BATCH = 100
 
@@ -96,5 +98,14 @@ def collect_outputs(
                 )
                 add(replace(answer, carried=asked.carried), asked.input_hash)
 
-    asyncio.run(ask())
+    run(ask())
     return AnswerTable.open(path)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run asynchronous work to its end, on the faster loop where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(work)
+    return uvloop.run(work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,12 +54,18 @@ class Problems:
         return len(self._found)
 
     def __iter__(self) -> Iterator[Problem]:
-        return iter(sorted(set(self._found)))
+        return iter(sorted(set(self._found), key=_reading_order))
 
     def stop_if_any(self) -> None:
         """Raise everything that was found, or do nothing."""
         if self._found:
             raise BadInput(list(self))
+
+
+def _reading_order(problem: Problem) -> tuple[object, ...]:
+    """By place, with numbers as numbers: concept 2 before concept 10."""
+    field = [part.zfill(9) if part.isdecimal() else part for part in re.split(r"(\d+)", problem.field)]
+    return problem.file, problem.line, field, problem.message
 
 
 def bad_value(field: str, message: str, remedy: str = "") -> BadInput:

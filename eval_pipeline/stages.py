@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +31,7 @@ from eval_pipeline.golden import (
     read_cases,
     unsigned_changes,
 )
-from eval_pipeline.outputs import Questions, collect_outputs
+from eval_pipeline.outputs import Questions, collect_outputs, run
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.progress import Progress, Silence
 from eval_pipeline.project import Project
@@ -155,7 +154,7 @@ def estimate_cost(suite: Suite, golden: GoldenTable, asking: Asking) -> Estimate
     if not isinstance(asking.engine, MeteredEngine):
         return Estimate(requests, 0, 0, 0.0)
     questions = Questions(suite, asking.prompt, golden, asking.resources)
-    return asyncio.run(asking.engine.estimate(questions.requests(asking.engine, asking.trials)))
+    return run(asking.engine.estimate(questions.requests(asking.engine, asking.trials)))
 
 
 def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable) -> Scored:

@@ -43,7 +43,10 @@ class Options(msgspec.Struct, frozen=True):
 @click.option("--engine", help="An engine of engines.yaml, instead of the prompt's or the default one.")
 @click.option("--trials", type=click.IntRange(min=1), help="How often every case is asked.")
 @click.option(
-    "--sample", default=DEFAULT_SAMPLE, show_default=True, help="Answers are reused within a sample."
+    "--sample",
+    default=DEFAULT_SAMPLE,
+    show_default=True,
+    help="Answers of metered engines are reused within a sample.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what the run would cost, and ask nothing.")
 @click.pass_context

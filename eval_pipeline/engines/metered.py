@@ -90,8 +90,12 @@ class MeteredEngine:
         with ThreadPoolExecutor(1, "journal") as thread, Journal.open(self._journal_url) as journal:
             async with self._client:
                 asker = _Asker(self, journal, thread)
-                async for answer in answer_all(requests, asker.answer, self._limits.concurrency):
-                    yield answer
+                renewal = asyncio.create_task(asker.renew())
+                try:
+                    async for answer in answer_all(requests, asker.answer, self._limits.concurrency):
+                        yield answer
+                finally:
+                    renewal.cancel()
 
     async def estimate(self, requests: AsyncIterator[Request]) -> Estimate:
         """What asking would cost, without asking."""
@@ -143,6 +147,7 @@ class _Asker:
         self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         self._claims: Batcher[Call, Record | bool] = Batcher(self._claim, thread)
         self._records: Batcher[Record, None] = Batcher(self._record, thread)
+        self._held: set[str] = set()
         self._failures_in_a_row = 0
         self._spent_calls = self._spent_tokens = 0
         self._spent_dollars = 0.0
@@ -172,19 +177,21 @@ class _Asker:
             if claimed:
                 break
             await asyncio.sleep(POLL_SECONDS)  # somebody else is asking the very same
-        renewal = asyncio.create_task(self._renew(call.key))
+        self._held.add(call.key)
         try:
             return await self._ask(request, call, payload)
         except CallFailed as failure:
             await self._in_thread(self._journal.release, [call.key], self._owner)
             return Answer(request.case_id, request.trial, error=failure.kind, detail=failure.detail)
         finally:
-            renewal.cancel()
+            self._held.discard(call.key)
 
-    async def _renew(self, key: str) -> None:
+    async def renew(self) -> None:
+        """Keep what is being asked from being asked by others, for as long as it takes."""
         while True:
             await asyncio.sleep(LEASE_SECONDS / 3)
-            await self._in_thread(self._journal.extend, [key], self._owner, LEASE_SECONDS)
+            if self._held:
+                await self._in_thread(self._journal.extend, list(self._held), self._owner, LEASE_SECONDS)
 
     async def _ask(self, request: Request, call: Call, payload: dict[str, Any]) -> Answer:
         for attempt in range(1, self._limits.attempts + 1):
