@@ -14,7 +14,9 @@ import numpy as np
 
 from eval_pipeline import metrics as metrics_package
 from eval_pipeline.content import content_hash, files_hash
+from eval_pipeline.documents import read_yaml, shown, violations_of
 from eval_pipeline.gates import Gate, GateResult, judge
+from eval_pipeline.problems import Problems
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.scoring import (
     POPULATION,
@@ -27,6 +29,9 @@ from eval_pipeline.scoring import (
 from eval_pipeline.suite import Context, KeyedCount, Metric, Suite, everything
 
 WORST_CASES = 5
+RESOURCES = "resources"
+REFERENCES = "references"
+SETTINGS_FILE = "settings.yaml"
 
 
 class OutputsIdentity(msgspec.Struct, frozen=True):
@@ -48,11 +53,13 @@ class OutputsIdentity(msgspec.Struct, frozen=True):
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """What decides which numbers there are: the answers, the golden set, and the scoring code."""
+    """What decides which numbers there are: answers, golden set, scoring code and its settings."""
 
     outputs: OutputsIdentity
     golden_hash: str
     scorer: str
+    context: str = ""
+    """The settings and references that scoring used, in one word."""
 
     @property
     def id(self) -> str:
@@ -179,10 +186,44 @@ def mean_or_none(values: Sequence[float | None]) -> float | None:
     return statistics.fmean(present) if values and len(present) == len(values) else None
 
 
-def context_for(suite: Suite, folder: Path, settings: Mapping[str, Any] | None = None) -> Context:
-    """What scoring may use: the suite's settings and the resources of a golden folder."""
-    resources = suite.resources(folder / "resources") if suite.resources else None
-    return Context(msgspec.convert(dict(settings or {}), suite.settings, strict=False), resources)
+def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None = None) -> Context:
+    """What scoring may use: a suite's settings, resources and references.
+
+    Each is taken from the first of the golden folders that has it; `settings` given here win.
+    """
+    resources, references = (_first(folders, name) for name in (RESOURCES, REFERENCES))
+    return Context(
+        settings=_settings(suite, _first(folders, SETTINGS_FILE), settings or {}),
+        resources=suite.resources(resources) if suite.resources and resources else None,
+        references=suite.references(references) if suite.references and references else None,
+        hash=content_hash(
+            [settings or {}, *(_hashed(_first(folders, name)) for name in (SETTINGS_FILE, REFERENCES))]
+        ),
+    )
+
+
+def _first(folders: Sequence[Path], name: str) -> Path | None:
+    return next((folder / name for folder in folders if (folder / name).exists()), None)
+
+
+def _hashed(path: Path | None) -> str:
+    if path is None:
+        return ""
+    return (
+        files_hash(file for file in path.rglob("*") if file.is_file())
+        if path.is_dir()
+        else files_hash([path])
+    )
+
+
+def _settings(suite: Suite, file: Path | None, given: Mapping[str, Any]) -> Any:
+    problems = Problems()
+    stored = read_yaml(file, dict[str, Any], problems) if file else None
+    merged = {**(stored or {}), **given}
+    for violation in violations_of(merged, suite.settings):
+        problems.add(file or "input", violation.message, violation.remedy, field=shown(violation.path))
+    problems.stop_if_any()
+    return msgspec.convert(merged, suite.settings)
 
 
 def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tuple[Metric, MetricValue]]:
@@ -234,7 +275,7 @@ def _tables(suite: Suite, scores: Scores) -> dict[str, list[dict[str, Any]]]:
     return {name: build(sums.table(name)) for name, build in suite.tables.items()}
 
 
-def score_report(suite: Suite, summary: Summary) -> dict[str, Any]:
+def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[str, Any]:
     """The score report: plain numbers, null where a metric is undefined."""
     report: dict[str, Any] = {
         "suite": summary.suite,
@@ -257,4 +298,4 @@ def score_report(suite: Suite, summary: Summary) -> dict[str, Any]:
         ],
         "pass": summary.passed,
     }
-    return {**report, **(suite.report_keys(report) if suite.report_keys else {})}
+    return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}

@@ -19,7 +19,7 @@ Entry = TypeVar("Entry", bound=msgspec.Struct)
 JSON_LINES = (".jsonl", ".ndjson")
 LONGEST_ID = 200
 SIGN_OFF_FILE = "signoff.json"
-NOT_CASES = ("baseline", "resources", SIGN_OFF_FILE)
+NOT_CASES = ("baseline", "resources", "references", SIGN_OFF_FILE)
 """What else lies in a golden folder."""
 
 

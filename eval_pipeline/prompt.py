@@ -11,11 +11,12 @@ import msgspec
 
 from eval_pipeline.content import content_hash
 from eval_pipeline.documents import LARGEST_YAML, Violation, parse_yaml, violations_of
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.suite import Suite
 
 _VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>[0-9]+)\.(?P<minor>[0-9]+)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_NOT_ACTIVE = re.compile(r"^status:[ \t]*(?:candidate|archived)\b", re.MULTILINE)
 _NOT_VERSIONS = ("CHANGELOG.md", "README.md")
 
 Status = Literal["active", "candidate", "archived"]
@@ -115,6 +116,26 @@ def load_prompts(suite: Suite, folder: Path, problems: Problems) -> list[Prompt]
             )
         active[prompt.name] = prompt
     return prompts
+
+
+def active_versions(suite: Suite, folder: Path) -> list[str]:
+    """The active version of each prompt name.
+
+    A version that cannot be used stops this only if it could be active: nothing is wrong with an
+    active version because an archived one has decayed.
+    """
+    problems = Problems()
+    prompts = load_prompts(suite, folder, problems)
+    bystanders = {
+        shown_path(folder / f"{version}.md")
+        for version in versions_in(folder)
+        if _NOT_ACTIVE.search((folder / f"{version}.md").read_text(encoding="utf-8", errors="replace"))
+    }
+    strays = {shown_path(file) for file in folder.glob("*.md") if not _VERSION.fullmatch(file.stem)}
+    relevant = [problem for problem in problems if problem.file not in bystanders | strays]
+    if relevant:
+        raise BadInput(relevant)
+    return [prompt.version for prompt in prompts if prompt.front.status == "active"]
 
 
 def versions_in(folder: Path) -> list[str]:

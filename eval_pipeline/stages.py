@@ -160,7 +160,7 @@ def estimate_cost(suite: Suite, golden: GoldenTable, asking: Asking) -> Estimate
 def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable) -> Scored:
     """Score answers against the golden set as it is now."""
     context = context_for(suite, project.golden(suite.name))
-    identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite))
+    identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite), context.hash)
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
 
 

@@ -209,7 +209,10 @@ class Context:
 
     settings: Any = None
     resources: Any = None
+    references: Any = None
     annotations: Any = None
+    hash: str = ""
+    """Settings and references in one word."""
 
 
 Score = Callable[[Sequence[Item], Context], Batch]
@@ -375,7 +378,9 @@ class Suite:
     carried: tuple[str, ...] = ()
     """Fields of `prepared` that become part of the output where the engine did not return them."""
     resources: Callable[[Path], Any] | None = None
-    """Loads what lies in `golden/<suite>/resources/`."""
+    """Loads what lies in `golden/<suite>/resources/`, for engines, templates and scoring alike."""
+    references: Callable[[Path], Any] | None = None
+    """Loads what lies in `golden/<suite>/references/`, such as adjudications: for scoring only."""
     annotate: Callable[[Sequence[Item], Context], Any] | None = None
     """Judgements by models, needed before scoring."""
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
@@ -389,8 +394,8 @@ class Suite:
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
     requirements: tuple[Requirement, ...] = ()
-    report_keys: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Keys that a suite's document wants at the top level of the score report."""
+    report_keys: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
+    """(report, settings) → keys that a suite's document wants at the top level of the score report."""
 
     def __post_init__(self) -> None:
         pooled = [metric.name for metric in self.metrics if metric.on_error is None]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from eval_pipeline.evaluation import context_for
+from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
+from eval_pipeline.suite import Metric, ratio_of
+from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.running import checks, command, instance_in, run_chain
 
@@ -79,12 +85,27 @@ def test_an_error_never_pays_in_pooled_or_keyed_metrics(toy: Project, tmp_path: 
         assert values[2][metric] == 0.0
 
 
+class Settings(msgspec.Struct, forbid_unknown_fields=True):
+    k: int = 5
+
+
+def test_settings_and_references_reach_scoring_and_are_part_of_the_identity(tmp_path: Path) -> None:
+    suite = replace(SUITE, settings=Settings, references=lambda folder: (folder / "notes.txt").read_text())
+    bare = context_for(suite, tmp_path)
+    assert (bare.settings, bare.references) == (Settings(5), None)
+    (tmp_path / "settings.yaml").write_text("k: 7\n")
+    (tmp_path / "references").mkdir()
+    (tmp_path / "references" / "notes.txt").write_text("decided")
+    stored = context_for(suite, tmp_path)
+    assert (stored.settings, stored.references) == (Settings(7), "decided")
+    given = context_for(suite, tmp_path, settings={"k": 9})
+    assert given.settings == Settings(9)
+    assert len({bare.hash, stored.hash, given.hash}) == 3
+    with pytest.raises(BadInput, match="kk: is not a known field"):
+        context_for(suite, tmp_path, settings={"kk": 9})
+
+
 def test_a_suite_must_say_what_an_error_counts_as() -> None:
-    from dataclasses import replace
-
-    from eval_pipeline.suite import Metric, ratio_of
-    from eval_pipeline.suites.decomposition import SUITE
-
     pooled = Metric("pooled", "A ratio of sums.", ratio_of("a", "b"))
     with pytest.raises(ValueError, match="say with `errored`"):
         replace(SUITE, metrics=(*SUITE.metrics, pooled))

@@ -8,9 +8,9 @@ import msgspec
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.comparison import Comparison
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompts, prompt_file
+from eval_pipeline.prompt import active_versions, prompt_file
 from eval_pipeline.store import Store
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
@@ -66,10 +66,7 @@ def _compare(
 
 
 def _active(project: Project, suite: Suite) -> str:
-    problems = Problems()
-    prompts = load_prompts(suite, project.prompts(suite.name), problems)
-    problems.stop_if_any()
-    active = [prompt.version for prompt in prompts if prompt.front.status == "active"]
+    active = active_versions(suite, project.prompts(suite.name))
     if len(active) != 1:
         raise bad_value("--prompt", f"{len(active)} versions of {suite.name} are active", "Name one.")
     return active[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +30,10 @@ def open_instance(project: Project) -> dg.DagsterInstance:
         configuration.unlink(missing_ok=True)
         configuration.symlink_to(project.root / INSTANCE_FILE)
     os.environ[STATE_VARIABLE] = str(project.state)
-    return dg.DagsterInstance.get()
+    # Dagster creates its tables on first use, and two first uses at once get in each other's way.
+    with (project.state / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return dg.DagsterInstance.get()
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompt, load_prompts, prompt_file, versions_in
+from eval_pipeline.prompt import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports.markdown import readable
 from eval_pipeline.reports.numbers import counted
 from eval_pipeline.stages import DEFAULT_SAMPLE
@@ -89,11 +89,7 @@ def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
         return versions_in(folder)
     if version is not None:
         return [prompt_file(folder, version).stem]
-    problems = Problems()
-    active = [
-        prompt.version for prompt in load_prompts(suite, folder, problems) if prompt.front.status == "active"
-    ]
-    problems.stop_if_any()
+    active = active_versions(suite, folder)
     if not active:
         raise bad_value("--prompt", f"no version of {suite.name} is active", "Name one with --prompt.")
     return active

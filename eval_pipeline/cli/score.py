@@ -10,8 +10,7 @@ import msgspec
 
 from eval_pipeline.answers import AnswerFile
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.documents import shown, violations_of
-from eval_pipeline.evaluation import context_for, score_report, summarize
+from eval_pipeline.evaluation import Summary, context_for, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
 from eval_pipeline.problems import Problems
@@ -51,10 +50,11 @@ def command(
     found = find_suite(project, suite)
     home = _home(project, found, golden)
     problems = Problems()
-    given = _settings(found, settings, problems)
+    given = _settings(settings, problems)
     gates = override(read_gates(found, home / GATES_FILE, problems), limits, found)
     answers = _open(found, outputs, problems)
     overview = OverviewBuilder(found)
+    used = context_for(found, golden, project.golden(found.name), settings=given)
 
     def cases() -> Iterator[GoldenCase]:
         for case in read_cases(found, golden, problems):
@@ -65,12 +65,16 @@ def command(
     if answers is None:
         list(cases())
     assert answers is not None
-    scores = score_cases(found, cases(), answers, context_for(found, home, given), keep_diagnoses=not as_json)
+    scores = score_cases(found, cases(), answers, used, keep_diagnoses=not as_json)
     summary = summarize(found, scores, gates)
     built = overview.build()
     _mention_what_is_odd(found, built, answers)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(score_report(found, summary)), indent=2).decode())
+        click.echo(
+            msgspec.json.format(
+                msgspec.json.encode(_report(found, summary, built, answers, used.settings)), indent=2
+            ).decode()
+        )
     else:
         from eval_pipeline.cli.console import print_summary
 
@@ -78,12 +82,19 @@ def command(
     context.exit(0 if summary.passed else BLOCKED)
 
 
+def _report(
+    suite: Suite, summary: Summary, overview: Overview, answers: AnswerFile, settings: object
+) -> dict[str, object]:
+    odd = {"without_case": len(answers.without_case(overview.case_ids)), "repeated": answers.repeated}
+    return {**score_report(suite, summary, settings), "outputs": odd}
+
+
 def _home(project: Project, suite: Suite, golden: Path) -> Path:
-    """The folder whose gates and resources apply: the golden folder's own, else the suite's."""
+    """The folder whose gates apply: the golden folder's own, else the suite's."""
     return golden if (golden / GATES_FILE).is_file() else project.golden(suite.name)
 
 
-def _settings(suite: Suite, pairs: tuple[str, ...], problems: Problems) -> dict[str, object]:
+def _settings(pairs: tuple[str, ...], problems: Problems) -> dict[str, object]:
     given: dict[str, object] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -94,8 +105,6 @@ def _settings(suite: Suite, pairs: tuple[str, ...], problems: Problems) -> dict[
             given[name] = msgspec.json.decode(value)
         except msgspec.DecodeError:
             given[name] = value
-    for violation in violations_of(given, suite.settings):
-        problems.add("input", violation.message, violation.remedy, field=f"--set {shown(violation.path)}")
     problems.stop_if_any()
     return given
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
 from eval_pipeline_tests.conftest import TOY
-from eval_pipeline_tests.running import baseline_outputs, command
+from eval_pipeline_tests.running import baseline_outputs, command, environment
 
 V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
 
@@ -268,3 +270,25 @@ def test_damaged_state_is_named(evaluated: Project) -> None:
     done = command(evaluated, "compare", "decomposition", "--prompt", V11)
     assert done.returncode == 2
     assert "is damaged" in done.stderr
+
+
+def test_a_decayed_bystander_does_not_stop_the_active_version(project: Project) -> None:
+    prompt_file(project, V10).write_text(prompt_file(project, V10).read_text() + "{{ gone }}")
+    (project.prompts("decomposition") / "notes.md").write_text("Ideas.")
+    assert command(project, "run", "decomposition").returncode == 0
+    prompt_file(project, V20).write_text("---\nsuite: [\n---\n{{ topic }}")
+    assert command(project, "run", "decomposition").returncode == 2
+
+
+def test_first_runs_at_once_do_not_get_in_each_others_way(project: Project) -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-m", "eval_pipeline", "run", "decomposition", "--prompt", version],
+            cwd=project.root,
+            env=environment(project),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for version in (V10, V11, V11)
+    ]
+    assert [run.wait(120) for run in runs] == [0, 0, 0]
