@@ -235,7 +235,7 @@ def comparison_chart(suite: Suite, comparison: Comparison) -> str:
     gains = [(each.difference or 0.0) * (1 if direction[each.metric] == "higher" else -1) for each in gated]
     largest = max((abs(gain) for gain in gains), default=0.0) or 1.0
     return bars(
-        f"{suite.name}: {comparison.after} against {comparison.before}; to the right is better",
+        f"{comparison.after} against {comparison.before}; right is better",
         [
             Bar(
                 each.metric, gain / largest, colours[each.verdict], change(each.difference, unit[each.metric])
