@@ -90,8 +90,8 @@ class Renderer:
 
         What is still to be sent goes out meanwhile: neither side ever waits for the other to read.
         """
+        deadline = time.monotonic() + seconds
         while b"\n" not in self._incoming:
-            deadline = time.monotonic() + seconds
             ready = self._selector.select(max(0.0, deadline - time.monotonic()))
             if not ready:
                 return None

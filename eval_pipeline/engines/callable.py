@@ -43,7 +43,8 @@ class CallableEngine:
                 output = await self._function(request.prompt, variables)
             else:
                 output = await asyncio.to_thread(self._function, request.prompt, variables)
-            text = output if isinstance(output, str) else msgspec.json.encode(output).decode()
+            # Half a surrogate pair is no text, and would spoil the table it is kept in.
+            text = (output.encode() if isinstance(output, str) else msgspec.json.encode(output)).decode()
         except Exception as failure:  # the answer carries the failure of this one case
             error, detail = "engine", f"{type(failure).__name__}: {failure}"
         elapsed = round((time.perf_counter() - started) * 1000, 3)

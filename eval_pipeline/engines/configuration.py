@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -120,14 +121,11 @@ def _endpoint(
         prices=entry.prices,
         budget=entry.budget,
     )
-    asked = [
-        client.url,
-        entry.temperature,
-        entry.seed,
-        entry.max_tokens,
-        entry.structured_output,
-        entry.extra_body,
-    ]
+    # The query of a URL may choose a model; who asks there does not change the answer.
+    address = urlsplit(entry.url)
+    place = [address.netloc.rpartition("@")[2], address.path, address.query]
+    options = [entry.temperature, entry.seed, entry.max_tokens, entry.structured_output, entry.extra_body]
+    asked = [*place, *options]
     return MeteredEngine(
         name,
         f"{entry.model}-{content_hash(asked)[:8]}",

@@ -115,7 +115,8 @@ class MeteredEngine:
 
     def call(self, request: Request, payload: dict[str, Any]) -> Call:
         """The journal's name for a request: another word anywhere makes it another call."""
-        key = content_hash([self._client.url, payload, request.case_id, request.trial, self._sample])
+        asked = [self.model, self._client.url, payload]
+        key = content_hash([*asked, request.case_id, request.trial, self._sample])
         return Call(
             key,
             self.name,

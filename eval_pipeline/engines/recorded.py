@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from eval_pipeline.answers import MISSING, Answer
 from eval_pipeline.content import files_hash
 from eval_pipeline.engines import Request
@@ -42,10 +44,4 @@ class RecordedEngine:
             missing = Answer(
                 request.case_id, request.trial, error=MISSING, detail="the file has no such output"
             )
-            yield _renumbered(found, request.trial) if found else missing
-
-
-def _renumbered(answer: Answer, trial: int) -> Answer:
-    from msgspec.structs import replace
-
-    return replace(answer, trial=trial)
+            yield replace(found, trial=request.trial) if found else missing

@@ -109,6 +109,19 @@ def test_another_question_is_never_answered_from_the_journal(
     assert server.calls == 10
 
 
+def test_the_query_of_a_url_is_part_of_the_question_and_its_credentials_are_not(
+    project: Project, server: FaultServer
+) -> None:
+    configure(project, f"{server.url}?api-version=1")
+    ask(project)
+    configure(project, f"{server.url.replace('//', '//user:secret@')}?api-version=1")
+    ask(project)
+    assert server.calls == 5
+    configure(project, f"{server.url}?api-version=2")
+    ask(project)
+    assert server.calls == 10
+
+
 def test_another_word_in_the_prompt_is_another_question(project: Project, server: FaultServer) -> None:
     ask(project)
     file = project.prompts("decomposition") / f"{VERSION}.md"
