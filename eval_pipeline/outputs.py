@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -33,6 +33,13 @@ class _Asked(NamedTuple):
     carried: msgspec.Raw
 
 
+class _Rendered(NamedTuple):
+    case_id: str
+    input_hash: str
+    prepared: Any
+    prompt: str | None
+
+
 class Questions:
     """Turns inputs into requests. It reads only the golden table's inputs: no expectation gets this far."""
 
@@ -52,17 +59,29 @@ class Questions:
         """
         with Renderer(self._prompt) as renderer:
             for trial in range(1, trials + 1):
-                inputs = self._golden.inputs(self._suite)
-                first = True
-                while batch := list(islice(inputs, BATCH)):
-                    prepared = [self._prepare(input_) for _, _, input_ in batch]
-                    rendered = prepared if engine.reads_prompt else prepared[: int(first)]
-                    texts = await asyncio.to_thread(renderer.render, rendered)
-                    first = False
-                    for index, (case_id, input_hash, _) in enumerate(batch):
-                        self.asked.append(_Asked(case_id, trial, input_hash, self._carried(prepared[index])))
-                        text = texts[index] if engine.reads_prompt else None
-                        yield Request(case_id, trial, prepared[index], text)
+                batches = self._batches(renderer, engine.reads_prompt)
+                following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
+                try:
+                    while batch := await following:
+                        # The next ones are rendered while these are being asked.
+                        following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
+                        for case_id, input_hash, prepared, text in batch:
+                            self.asked.append(_Asked(case_id, trial, input_hash, self._carried(prepared)))
+                            yield Request(case_id, trial, prepared, text)
+                finally:
+                    await asyncio.wait([following])
+
+    def _batches(self, renderer: Renderer, reads_prompt: bool) -> Iterator[list[_Rendered]]:
+        inputs = self._golden.inputs(self._suite)
+        first = True
+        while batch := list(islice(inputs, BATCH)):
+            prepared = [self._prepare(input_) for _, _, input_ in batch]
+            texts = renderer.render(prepared if reads_prompt else prepared[: int(first)])
+            first = False
+            yield [
+                _Rendered(case_id, input_hash, each, texts[index] if reads_prompt else None)
+                for index, ((case_id, input_hash, _), each) in enumerate(zip(batch, prepared, strict=True))
+            ]
 
     def _prepare(self, input_: Any) -> Any:
         if self._suite.prepare is None:

@@ -51,10 +51,11 @@ def main():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     first = json.loads(sys.stdin.readline())
     environment = ImmutableSandboxedEnvironment(undefined=LoudUndefined)
+    template = None
     print("ready", flush=True)
     for line in sys.stdin:
         try:
-            template = environment.from_string(first["template"])
+            template = template or environment.from_string(first["template"])
             answer = {"text": render(template, json.loads(line), first["longest"])}
         except MemoryError:
             answer = {"error": "needs too much memory", "line": 1}

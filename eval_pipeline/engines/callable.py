@@ -14,7 +14,7 @@ import msgspec
 from eval_pipeline.answers import Answer
 from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.pool import answer_all
+from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.problems import bad_value
 
 
@@ -30,9 +30,11 @@ class CallableEngine:
         self._function = _find(name, target)
         self.model = f"{target}-{content_hash(_source(self._function))[:8]}"
 
-    def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
         """Answer requests, several at once; a function that raises gives an error for that one case."""
-        return answer_all(requests, self._answer, self._concurrency)
+        async for answers in in_parallel(requests, self._answer, self._concurrency):
+            for answer in answers:
+                yield answer
 
     async def _answer(self, request: Request) -> Answer:
         started = time.perf_counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import msgspec
 
@@ -20,13 +20,28 @@ MALFORMED = "malformed"
 TOO_LARGE = "too_large"
 
 
+LENGTH = "length"
+REFUSAL = "refusal"
+CONTENT_FILTER = "content_filter"
+_WITHHELD = {
+    LENGTH: (TRUNCATED, "the answer was cut off at the limit of tokens"),
+    REFUSAL: (REFUSED, "the model refused"),
+    CONTENT_FILTER: (REFUSED, "the endpoint's content filter withheld the answer"),
+}
+
+
 class Reply(msgspec.Struct, frozen=True):
-    """What a model answered to one call."""
+    """What a model answered to one call. It is paid for, whether it is of use or not."""
 
     text: str
     finish_reason: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+
+def withheld(finish_reason: str) -> tuple[str, str] | None:
+    """The kind of error that a reason to finish stands for, with words for it; None where it is none."""
+    return _WITHHELD.get(finish_reason)
 
 
 class CallFailed(Exception):
@@ -44,6 +59,15 @@ class CallFailed(Exception):
         return self.kind in (RATE_LIMITED, TIMEOUT, CONNECTION, SERVER, MALFORMED)
 
 
+class NotAsked(CallFailed):
+    """A call that was not made, since it would fail or must not be paid for."""
+
+    @property
+    def transient(self) -> bool:
+        """Trying again at once would change nothing."""
+        return False
+
+
 class Client(Protocol):
     """Something that answers one call at a time, many of them at once."""
 
@@ -51,10 +75,10 @@ class Client(Protocol):
     def url(self) -> str:
         """Where the calls go, without credentials."""
 
-    def payload(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request) -> bytes:
         """The exact body of the call: what is asked, of which model, how."""
 
-    async def call(self, payload: dict[str, Any]) -> Reply:
+    async def call(self, body: bytes) -> Reply:
         """Ask once. Raises `CallFailed`; never hangs beyond the client's total timeout."""
 
     async def __aenter__(self) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,12 +13,17 @@ import msgspec
 from eval_pipeline.content import content_hash
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.engines import Engine
-from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, endpoint_violations
+from eval_pipeline.engines.calls import Client
+from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, SuiteLimits, endpoint_violations
 from eval_pipeline.engines.journal import journal_url
+from eval_pipeline.engines.local import LocalClient, LocalEntry, weights
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import Prompt
 from eval_pipeline.suite import Suite
+
+if TYPE_CHECKING:
+    from eval_pipeline.engines.metered import Limits
 
 
 class EmbeddedEntry(
@@ -53,7 +58,7 @@ class EnginesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `engines.yaml`."""
 
     default: str
-    engines: dict[str, EmbeddedEntry | RecordedEntry | CallableEntry | EndpointEntry]
+    engines: dict[str, EmbeddedEntry | RecordedEntry | CallableEntry | EndpointEntry | LocalEntry]
 
 
 def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
@@ -99,36 +104,15 @@ def open_engine(
         from eval_pipeline.engines.callable import CallableEngine
 
         return CallableEngine(name, entry.function, entry.concurrency, entry.trials)
-    return _endpoint(project, suite, prompt, name, entry, sample)
+    from eval_pipeline.engines.metered import MeteredEngine
 
-
-def _endpoint(
-    project: Project, suite: Suite, prompt: Prompt, name: str, entry: EndpointEntry, sample: str
-) -> Engine:
-    from eval_pipeline.engines.metered import Limits, MeteredEngine
-
-    key = os.environ.get(entry.key_variable, "").strip() if entry.key_variable else None
-    if entry.key_variable and not key:
-        remedy = f"Set the environment variable {entry.key_variable}."
-        raise bad_value(f"engines.{name}.key_variable", f"{entry.key_variable} is not set", remedy)
-    client = EndpointClient(entry, suite.name, output_schema(suite), key)
-    limits = Limits(
-        concurrency=entry.concurrency,
-        requests_per_minute=entry.requests_per_minute,
-        tokens_per_minute=entry.tokens_per_minute,
-        suite_requests_per_minute=entry.suite_requests_per_minute.get(suite.name),
-        attempts=entry.attempts,
-        prices=entry.prices,
-        budget=entry.budget,
-    )
-    # The query of a URL may choose a model; who asks there does not change the answer.
-    address = urlsplit(entry.url)
-    place = [address.netloc.rpartition("@")[2], address.path, address.query]
-    options = [entry.temperature, entry.seed, entry.max_tokens, entry.structured_output, entry.extra_body]
-    asked = [*place, *options]
+    if isinstance(entry, LocalEntry):
+        model, client, limits = _local(project, suite, name, entry)
+    else:
+        model, client, limits = _endpoint(suite, name, entry)
     return MeteredEngine(
         name,
-        f"{entry.model}-{content_hash(asked)[:8]}",
+        model,
         client,
         limits,
         journal_url(project),
@@ -137,6 +121,45 @@ def _endpoint(
         sample=sample,
         trials=entry.trials,
     )
+
+
+def _local(project: Project, suite: Suite, name: str, entry: LocalEntry) -> tuple[str, Client, Limits]:
+    from eval_pipeline.engines.limits import Scope
+    from eval_pipeline.engines.metered import Limits
+
+    client = LocalClient(name, entry, weights(name, entry, project.root), suite.name, output_schema(suite))
+    options = [entry.temperature, entry.seed, entry.max_tokens, entry.structured_output, entry.context]
+    model = f"{client.url.partition(':')[2]}-{content_hash(options)[:8]}"
+    # Each run has a server of its own; more than one thread would not always give the same text.
+    return model, client, Limits(1, (Scope(f"{name} {os.getpid()}", 1),), attempts=2)
+
+
+def _endpoint(suite: Suite, name: str, entry: EndpointEntry) -> tuple[str, Client, Limits]:
+    from eval_pipeline.engines.limits import Scope
+    from eval_pipeline.engines.metered import Limits
+
+    key = os.environ.get(entry.key_variable, "").strip() if entry.key_variable else None
+    if entry.key_variable and not key:
+        remedy = f"Set the environment variable {entry.key_variable}."
+        raise bad_value(f"engines.{name}.key_variable", f"{entry.key_variable} is not set", remedy)
+    client = EndpointClient(entry, suite.name, output_schema(suite), key)
+    own = entry.suites.get(suite.name, SuiteLimits())
+    scopes = (
+        Scope(name, entry.concurrency, entry.requests_per_minute, entry.tokens_per_minute),
+        Scope(f"{name} of {suite.name}", own.concurrency, own.requests_per_minute, own.tokens_per_minute),
+    )
+    limits = Limits(
+        concurrency=min(entry.concurrency, own.concurrency or entry.concurrency),
+        scopes=scopes,
+        attempts=entry.attempts,
+        prices=entry.prices,
+        budget=entry.budget,
+    )
+    # The query of a URL may choose a model; who asks there does not change the answer.
+    address = urlsplit(entry.url)
+    place = [address.netloc.rpartition("@")[2], address.path, address.query]
+    options = [entry.temperature, entry.seed, entry.max_tokens, entry.structured_output, entry.extra_body]
+    return f"{entry.model}-{content_hash([*place, *options])[:8]}", client, limits
 
 
 def output_schema(suite: Suite) -> dict[str, Any]:

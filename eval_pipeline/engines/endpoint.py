@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import math
 import re
+import time
 from base64 import b64encode
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -23,19 +23,20 @@ from eval_pipeline.engines.calls import (
     CONNECTION,
     MALFORMED,
     RATE_LIMITED,
-    REFUSED,
+    REFUSAL,
     REJECTED,
     SERVER,
     TIMEOUT,
     TOO_LARGE,
-    TRUNCATED,
     CallFailed,
     Reply,
+    withheld,
 )
 from eval_pipeline.problems import bad_value
 
 if TYPE_CHECKING:
-    import aiohttp
+    from pyreqwest.client import Client
+    from pyreqwest.exceptions import PyreqwestError
 
 LARGEST_REPLY = 8 * 2**20
 LARGEST_ERROR = 64 * 2**10
@@ -45,6 +46,8 @@ SHORTEST_KEY = 8
 """Shorter texts are not taken for a key inside of an answer, where they may be meant."""
 
 PROTECTED = ("messages", "model")
+
+_SYSTEM_ERROR = re.compile(r" \(os error \d+\)$")
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
@@ -76,6 +79,14 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dollars: Amount | None = None
 
 
+class SuiteLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How fast one suite may ask, within the limits of the engine."""
+
+    concurrency: AtLeastOne | None = None
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+
+
 class EndpointEntry(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="endpoint"
 ):
@@ -94,7 +105,8 @@ class EndpointEntry(
     concurrency: AtLeastOne = 8
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
-    suite_requests_per_minute: dict[str, Positive] = msgspec.field(default_factory=dict)
+    suites: dict[str, SuiteLimits] = msgspec.field(default_factory=dict)
+    """What single suites may take of it at most."""
     attempts: AtLeastOne = 5
     prices: Prices | None = None
     budget: Budget | None = None
@@ -145,6 +157,15 @@ def _place(url: str) -> _Place | None:
     return _Place(bare, parts.query, unquote(user), unquote(password))
 
 
+def _is_loopback(url: str) -> bool:
+    """Whether a URL is on this machine, where no proxy leads to."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 class _Part(msgspec.Struct):
     type: str = "text"
     text: str | None = None
@@ -178,7 +199,7 @@ class _Received(msgspec.Struct):
 
     status: int = 0
     retry_after: str | None = None
-    body: bytearray = msgspec.field(default_factory=bytearray)
+    body: bytes = b""
 
     @property
     def good(self) -> bool:
@@ -199,13 +220,12 @@ class EndpointClient:
         place = _place(entry.url)
         assert place is not None
         self._entry = entry
-        self._suite_name = suite_name
-        self._schema = schema
+        self._options = self._encoded_options(suite_name, schema)
         self._key = key
         self._place = place
         self._basic = b64encode(f"{place.user}:{place.password}".encode()).decode()
         self._secrets = re.compile("|".join(map(re.escape, self._all_secrets())) or "(?!)")
-        self._session: aiohttp.ClientSession | None = None
+        self._session: Client | None = None
 
     def __repr__(self) -> str:
         return f"EndpointClient({self.url!r}, {self._entry.model!r})"
@@ -215,31 +235,38 @@ class EndpointClient:
         """Where the calls go, without credentials and query."""
         return self._place.bare
 
-    def payload(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request) -> bytes:
         """The exact body of the call: what is asked, of which model, how."""
+        return msgspec.json.encode(
+            {"messages": [{"role": "user", "content": request.prompt}], **self._options}
+        )
+
+    def _encoded_options(self, suite_name: str, schema: dict[str, Any]) -> dict[str, msgspec.Raw]:
+        """All of a body but its messages, encoded once, since it is the same in every call."""
         entry = self._entry
-        options = {"temperature": entry.temperature, "seed": entry.seed, "max_tokens": entry.max_tokens}
-        body: dict[str, Any] = {
+        options: dict[str, Any] = {
             "model": entry.model,
-            "messages": [{"role": "user", "content": request.prompt}],
-            **{name: value for name, value in options.items() if value is not None},
+            "temperature": entry.temperature,
+            "seed": entry.seed,
+            "max_tokens": entry.max_tokens,
         }
         if entry.structured_output:
-            schema = {"name": self._suite_name, "schema": self._schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return {**body, **entry.extra_body}
+            named = {"name": suite_name, "schema": schema}
+            options["response_format"] = {"type": "json_schema", "json_schema": named}
+        given = {name: value for name, value in options.items() if value is not None} | entry.extra_body
+        return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in sorted(given.items())}
 
-    async def call(self, payload: dict[str, Any]) -> Reply:
+    async def call(self, body: bytes) -> Reply:
         """Ask once. Raises `CallFailed`; never hangs beyond the total timeout."""
-        outcome = await self._ask(payload)
+        outcome = await self._ask(body)
         if isinstance(outcome, CallFailed):
-            # Raised where neither aiohttp's exceptions, which hold the headers, nor an echo of them are near.
+            # Raised where neither the client's exceptions, which hold the URL, nor an echo of a key are near.
             raise outcome
         return outcome
 
     async def __aenter__(self) -> Self:
         """Open connections."""
-        import aiohttp
+        from pyreqwest.client import ClientBuilder
 
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key is not None:
@@ -247,12 +274,18 @@ class EndpointClient:
         elif self._place.user or self._place.password:
             headers["Authorization"] = f"Basic {self._basic}"
         timeouts = self._entry.timeouts
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._entry.concurrency),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=headers,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.read),
+        builder = (
+            ClientBuilder()
+            .default_headers(headers)
+            .follow_redirects(False)
+            .max_connections(self._entry.concurrency)
+            .connect_timeout(timedelta(seconds=timeouts.connect))
+            .read_timeout(timedelta(seconds=timeouts.read))
+            .timeout(timedelta(seconds=timeouts.total))
         )
+        if _is_loopback(self._place.bare):
+            builder = builder.no_proxy()
+        self._session = builder.build()
         return self
 
     async def __aexit__(
@@ -263,56 +296,60 @@ class EndpointClient:
         if session is not None:
             await session.close()
 
-    async def _ask(self, payload: dict[str, Any]) -> Reply | CallFailed:
+    async def _ask(self, body: bytes) -> Reply | CallFailed:
         """What a call comes to. A status that tells of an error counts, however its body ended."""
         received = _Received()
-        broken = await self._exchange(msgspec.json.encode(payload), received)
+        broken = await self._exchange(body, received)
         if not received.status or received.good:
             return broken or self._reply(received.body)
         if broken:
-            received.body.clear()  # it may end in the first half of a secret
+            received.body = b""  # it may end in the first half of a secret
         return self._failed(received)
 
     async def _exchange(self, body: bytes, received: _Received) -> CallFailed | None:
         """Send a body and fill in what comes back; what broke the exchange off, if anything did."""
-        import aiohttp
+        from pyreqwest.exceptions import PyreqwestError
 
         assert self._session is not None, "calls are made inside of `async with`"
         address = f"{self.url}/chat/completions" + (f"?{self._place.query}" if self._place.query else "")
-        timeouts = self._entry.timeouts
+        started = time.perf_counter()
         try:
-            async with (
-                asyncio.timeout(timeouts.total),
-                # aiohttp warns of large bodies that are given as bytes.
-                self._session.post(address, data=io.BytesIO(body), allow_redirects=False) as response,
-            ):
+            # Nothing is read ahead: the status of an error counts, even if its body never ends.
+            request = self._session.post(address).body_bytes(body).streamed_read_buffer_limit(0)
+            async with request.build_streamed() as response:
                 received.status = response.status
-                received.retry_after = response.headers.get("Retry-After")
+                received.retry_after = response.get_header("Retry-After")
                 largest = LARGEST_REPLY if received.good else LARGEST_ERROR
-                async for piece in response.content.iter_any():
-                    received.body += piece
-                    if len(received.body) > largest:
-                        response.close()
-                        return CallFailed(TOO_LARGE, f"more than {largest:,} bytes")
-                return None
-        except aiohttp.ConnectionTimeoutError:
-            return CallFailed(TIMEOUT, f"no connection within {timeouts.connect:g} s")
-        except aiohttp.SocketTimeoutError:
+                received.body = bytes(await response.body_reader.read(largest + 1) or b"")
+        except PyreqwestError as error:
+            return self._broken(error, time.perf_counter() - started)
+        return CallFailed(TOO_LARGE, f"more than {largest:,} bytes") if len(received.body) > largest else None
+
+    def _broken(self, error: PyreqwestError, seconds: float) -> CallFailed:
+        """Why an exchange broke off, in words of our own: the client's hold the URL."""
+        from pyreqwest.exceptions import BodyDecodeError, BuilderError, DecodeError, RequestTimeoutError
+
+        details = getattr(error, "details", None) or {}
+        causes = [str(cause["message"]) for cause in details.get("causes") or ()]
+        connecting = "client error (Connect)" in causes
+        timeouts = self._entry.timeouts
+        if isinstance(error, RequestTimeoutError):
+            if connecting:
+                return CallFailed(TIMEOUT, f"no connection within {min(timeouts.connect, seconds):.3g} s")
+            if seconds >= timeouts.total:
+                return CallFailed(TIMEOUT, f"not complete after {timeouts.total:g} s")
             return CallFailed(TIMEOUT, f"nothing came for {timeouts.read:g} s")
-        except TimeoutError:
-            return CallFailed(TIMEOUT, f"not complete after {timeouts.total:g} s")
-        except aiohttp.ClientConnectorDNSError:
-            return CallFailed(CONNECTION, "the host's name is not known")
-        except aiohttp.ClientSSLError:
-            return CallFailed(CONNECTION, "no secure connection: the host's certificate or TLS does not do")
-        except aiohttp.ClientConnectorError as error:
-            return CallFailed(CONNECTION, f"cannot connect: {error.os_error.strerror or 'no reason given'}")
-        except aiohttp.InvalidURL:
+        if isinstance(error, BuilderError):
             return CallFailed(REJECTED, "the engine's URL cannot be used")
-        except aiohttp.ClientResponseError:
+        if connecting:
+            if "dns error" in causes:
+                return CallFailed(CONNECTION, "the host's name is not known")
+            if "tcp connect error" in causes:
+                return CallFailed(CONNECTION, f"cannot connect: {_SYSTEM_ERROR.sub('', causes[-1])}")
+            return CallFailed(CONNECTION, "no secure connection: the host's certificate or TLS does not do")
+        if isinstance(error, DecodeError) and not isinstance(error, BodyDecodeError):
             return CallFailed(MALFORMED, "what came back is not HTTP")
-        except (aiohttp.ClientError, OSError):
-            return CallFailed(CONNECTION, "the connection was closed before the answer was complete")
+        return CallFailed(CONNECTION, "the connection was closed before the answer was complete")
 
     def _failed(self, received: _Received) -> CallFailed:
         status = received.status
@@ -329,7 +366,7 @@ class EndpointClient:
             return CallFailed(SERVER, detail, retry_after=delay)
         return CallFailed(REJECTED, detail)
 
-    def _reply(self, body: bytearray) -> Reply | CallFailed:
+    def _reply(self, body: bytes) -> Reply | CallFailed:
         try:
             completion = _COMPLETION.decode(body)
         except msgspec.ValidationError as error:
@@ -341,14 +378,8 @@ class EndpointClient:
             return CallFailed(MALFORMED, f"the answer has no choice{told and f': {told}'}")
         choice = completion.choices[0]
         message, reason = choice.message or _Message(), choice.finish_reason or ""
-        if message.refusal:
-            return CallFailed(REFUSED, self._presentable(message.refusal))
-        if reason == "content_filter":
-            return CallFailed(REFUSED, "the endpoint's content filter withheld the answer")
-        if reason == "length":
-            return CallFailed(TRUNCATED, "the answer was cut off at the limit of tokens")
-        text = message.text()
-        if not text.strip():
+        text, reason = (message.refusal, REFUSAL) if message.refusal else (message.text(), reason)
+        if not text.strip() and not withheld(reason):
             return CallFailed(MALFORMED, "the choice is empty")
         usage = completion.usage if isinstance(completion.usage, dict) else {}
         return Reply(
@@ -379,7 +410,7 @@ class EndpointClient:
         return text.replace(self._key, HIDDEN)
 
 
-def _message_in(body: bytearray, *, fallback: bool = True) -> str:
+def _message_in(body: bytes, *, fallback: bool = True) -> str:
     """What an error's body says; where it has no known form, all of it or nothing."""
     text = body.decode("utf-8", "replace")
     try:

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +35,9 @@ CONNECT_SECONDS = 10
 
 _KEYS_PER_STATEMENT = 500
 """Below every limit on a statement's variables: older builds of SQLite allow 999."""
+
+_ROWS_PER_STATEMENT = 40
+"""Of nineteen columns each."""
 
 _LARGEST_COUNT = 2**40
 _CLOCK_SET_BACK = 60.0
@@ -72,14 +75,6 @@ class Record(msgspec.Struct, frozen=True):
     """ISO 8601, in UTC."""
 
 
-class Spending(msgspec.Struct, frozen=True):
-    """What answered calls have cost."""
-
-    calls: int
-    tokens: int
-    dollars: float
-
-
 class Usage(msgspec.Struct, frozen=True):
     """The calls that an engine answered for one version on one day (UTC), and how often they were reused."""
 
@@ -112,7 +107,7 @@ class Journal:
         self._engine = engine
         self._reading_engine = engine.execution_options(**{_ONLY_READS: True})
         self._clock = clock
-        self._calls, self._buckets, self._metadata = _tables()
+        self._calls, self._buckets, self._holders, self._metadata = _tables()
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
@@ -148,16 +143,18 @@ class Journal:
         """By key: the answer if there is one, else whether this owner may ask now.
 
         Who may ask holds the call for that many seconds; until then, nobody else may, unless
-        `is_gone` knows that the holder will never answer.
+        `is_gone` knows that the holder will never answer. An answer counts as used once more.
         """
         wanted = {call.key: call for call in calls}
         result: dict[str, Record | bool] = {}
+        known: list[str] = []
         taken_over: list[str] = []
         with self._writing("calls") as connection:
             now = self._clock()
             for row in self._rows(connection, list(wanted)):
                 if row["answered_at"] is not None:
                     result[row["key"]] = _record(row)
+                    known.append(row["key"])
                 elif row["owner"] == owner or row["leased_until"] <= now or is_gone(row["owner"]):
                     taken_over.append(row["key"])
                 else:
@@ -165,14 +162,12 @@ class Journal:
             lease = {"owner": owner, "leased_until": now + seconds}
             self._change(connection, taken_over, self._calls.update().values(**lease))
             result.update(dict.fromkeys(taken_over, True))
-            fresh = [
-                {**msgspec.structs.asdict(call), **lease, "hits": 0}
-                for key, call in wanted.items()
-                if key not in result
-            ]
-            if fresh:
-                connection.execute(self._calls.insert(), fresh)
-                result.update({row["key"]: True for row in fresh})
+            self._change(connection, known, self._calls.update().values(hits=self._calls.c.hits + 1))
+            fresh = [call for key, call in wanted.items() if key not in result]
+            columns = (*Call.__struct_fields__, *lease, "hits")
+            rows = [(*msgspec.structs.astuple(call), *lease.values(), 0) for call in fresh]
+            self._add(connection, columns, rows)
+            result.update({call.key: True for call in fresh})
         return result
 
     def record(self, records: Iterable[Record]) -> None:
@@ -180,12 +175,26 @@ class Journal:
         rows = [_row(record) for record in records]
         if not rows:
             return
-        statement = self._insert(self._calls)
-        new = {name: statement.excluded[name] for name in rows[0] if name not in ("key", "hits")}
-        unanswered = self._calls.c.answered_at.is_(None)
-        statement = statement.on_conflict_do_update(index_elements=["key"], set_=new, where=unanswered)
+        new = ", ".join(f"{name} = excluded.{name}" for name in _ROW if name not in ("key", "hits"))
+        first = f"ON CONFLICT (key) DO UPDATE SET {new} WHERE {self._calls.name}.answered_at IS NULL"
         with self._writing("calls") as connection:
-            connection.execute(statement, rows)
+            self._add(connection, _ROW, list({row[0]: row for row in reversed(rows)}.values()), first)
+
+    def _add(
+        self,
+        connection: Connection,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        conflict: str = "",
+    ) -> None:
+        """Insert rows with one statement for many: one by one, each would wait for the thread that asks."""
+        mark = "%s" if _is_postgres(self._engine.url) else "?"
+        row_marks = f"({', '.join([mark] * len(columns))})"
+        for start in range(0, len(rows), _ROWS_PER_STATEMENT):
+            part = rows[start : start + _ROWS_PER_STATEMENT]
+            values = ", ".join([row_marks] * len(part))
+            insert = f"INSERT INTO {self._calls.name} ({', '.join(columns)}) VALUES {values} {conflict}"  # noqa: S608
+            connection.exec_driver_sql(insert, tuple(value for row in part for value in row))
 
     def extend(self, keys: Iterable[str], owner: str, seconds: float) -> None:
         """Hold calls that this owner holds for that many seconds from now."""
@@ -195,6 +204,8 @@ class Journal:
 
     def release(self, keys: Iterable[str], owner: str) -> None:
         """Give up calls that this owner holds and that brought no answer: the next run asks them again."""
+        if not (keys := list(keys)):
+            return
         with self._writing("calls") as connection:
             self._change(connection, keys, self._calls.delete().where(*self._held_by(owner)))
 
@@ -210,26 +221,6 @@ class Journal:
                 )
                 found.update(connection.scalars(statement))
         return found
-
-    def note_hits(self, keys: Iterable[str]) -> None:
-        """Count that these answers were used again instead of being asked for."""
-        with self._writing("calls") as connection:
-            self._change(connection, keys, self._calls.update().values(hits=self._calls.c.hits + 1))
-
-    def spent(self, engine: str, since: str | None = None) -> Spending:
-        """What an engine's answers have cost, in all or since a moment (ISO 8601, in UTC)."""
-        from sqlalchemy import func, select
-
-        calls = self._calls.c
-        tokens = func.coalesce(calls.prompt_tokens, 0) + func.coalesce(calls.completion_tokens, 0)
-        statement = select(func.count(), func.sum(tokens), func.sum(calls.cost_usd)).where(
-            calls.engine == engine, calls.answered_at.is_not(None)
-        )
-        if since is not None:
-            statement = statement.where(calls.answered_at >= since)
-        with self._reading() as connection:
-            count, total, dollars = connection.execute(statement).one()
-        return Spending(count, int(total or 0), float(dollars or 0))
 
     def stats(self) -> list[Usage]:
         """What was asked and what it cost, sorted by suite, version, day and engine."""
@@ -274,6 +265,46 @@ class Journal:
             forgotten: CursorResult[Any] = connection.execute(statement)
             return forgotten.rowcount
 
+    def share(
+        self,
+        scope: str,
+        owner: str,
+        wanted: int,
+        in_use: int,
+        slots: int,
+        seconds: float,
+        is_gone: Callable[[str], bool] = lambda _: False,
+    ) -> int:
+        """How many of a scope's slots this owner may use from now on, beside all others who want some.
+
+        Nobody loses a slot that is in use; who has more than a fair share gets no new ones until others have
+        theirs. A share is held for that many seconds.
+        """
+        holders = self._holders.c
+        with self._writing(f"slots {scope}") as connection:
+            now = self._clock()
+            rows = connection.execute(self._holders.select().where(holders.scope == scope)).all()
+            gone = [row.owner for row in rows if row.leased_until <= now or is_gone(row.owner)]
+            others = [row for row in rows if row.owner != owner and row.owner not in gone]
+            if gone:
+                connection.execute(
+                    self._holders.delete().where(holders.scope == scope, holders.owner.in_(gone))
+                )
+            fair = _fair_shares(slots, {owner: wanted, **{row.owner: row.wanted for row in others}})
+            free = slots - sum(row.granted for row in others)
+            granted = int(max(in_use, min(fair[owner], free), 0))
+            values = {"wanted": wanted, "granted": granted, "leased_until": now + seconds}
+            statement = self._insert(self._holders).values(scope=scope, owner=owner, **values)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["scope", "owner"], set_=values)
+            )
+        return granted
+
+    def leave(self, owner: str) -> None:
+        """Give up every slot of an owner."""
+        with self._writing("leave") as connection:
+            connection.execute(self._holders.delete().where(self._holders.c.owner == owner))
+
     def take(self, bucket: str, amount: float, per_minute: float, burst: float) -> float:
         """Take from a bucket and return 0, or take nothing and return the seconds until there is enough.
 
@@ -297,6 +328,11 @@ class Journal:
         with self._writing(f"bucket {bucket}") as connection:
             level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
             self._fill(connection, bucket, level + amount, refilled_at, paused_until)
+
+    def paused_until(self, bucket: str) -> float:
+        """Until when nobody may take from a bucket (seconds since 1970); 0 where nothing was said."""
+        with self._reading() as connection:
+            return self._bucket(connection, bucket, 0.0)[2]
 
     def pause(self, bucket: str, until: float) -> None:
         """Let nobody take from a bucket until a moment (seconds since 1970); a longer pause stays."""
@@ -357,6 +393,7 @@ class Journal:
 class _Tables(NamedTuple):
     calls: Table
     buckets: Table
+    holders: Table
     metadata: MetaData
 
 
@@ -400,24 +437,45 @@ def _tables() -> _Tables:
         Column("refilled_at", Double, nullable=False),
         Column("paused_until", Double, nullable=False),
     )
-    return _Tables(calls, buckets, metadata)
+    holders = Table(
+        "journal_holders",
+        metadata,
+        Column("scope", text, primary_key=True),
+        Column("owner", text, primary_key=True),
+        Column("wanted", Integer, nullable=False),
+        Column("granted", Integer, nullable=False),
+        Column("leased_until", Double, nullable=False),
+    )
+    return _Tables(calls, buckets, holders, metadata)
 
 
-def _row(record: Record) -> dict[str, Any]:
-    return {
-        **msgspec.structs.asdict(record.call),
-        "owner": None,
-        "leased_until": None,
-        "text": record.text.encode("utf-8", "surrogatepass"),
-        "finish_reason": record.finish_reason.encode("utf-8", "replace").decode().replace("\0", "?"),
-        "prompt_tokens": _count(record.prompt_tokens),
-        "completion_tokens": _count(record.completion_tokens),
-        "latency_ms": record.latency_ms,
-        "cost_usd": record.cost_usd,
-        "attempts": record.attempts,
-        "answered_at": record.answered_at,
-        "hits": 0,
-    }
+_ROW = (*Call.__struct_fields__, *Record.__struct_fields__[1:], "owner", "leased_until", "hits")
+
+
+def _row(record: Record) -> tuple[Any, ...]:
+    return (
+        *msgspec.structs.astuple(record.call),
+        record.text.encode("utf-8", "surrogatepass"),
+        record.finish_reason.encode("utf-8", "replace").decode().replace("\0", "?"),
+        _count(record.prompt_tokens),
+        _count(record.completion_tokens),
+        record.latency_ms,
+        record.cost_usd,
+        record.attempts,
+        record.answered_at,
+        None,
+        None,
+        0,
+    )
+
+
+def _fair_shares(slots: int, wanted: Mapping[str, int]) -> dict[str, int]:
+    """As much for each as for any other, as far as they want it."""
+    shares: dict[str, int] = {}
+    for left, (owner, wish) in enumerate(sorted(wanted.items(), key=lambda each: (each[1], each[0]))):
+        shares[owner] = min(wish, slots // (len(wanted) - left))
+        slots -= shares[owner]
+    return shares
 
 
 def _count(value: int | None) -> int | None:

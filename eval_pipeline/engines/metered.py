@@ -9,30 +9,46 @@ import random
 import socket
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.calls import CONNECTION, RATE_LIMITED, SERVER, TIMEOUT, CallFailed, Client, Reply
+from eval_pipeline.engines.calls import (
+    CONNECTION,
+    RATE_LIMITED,
+    SERVER,
+    TIMEOUT,
+    CallFailed,
+    Client,
+    NotAsked,
+    Reply,
+    withheld,
+)
 from eval_pipeline.engines.endpoint import Budget, Prices
 from eval_pipeline.engines.journal import Call, Journal, Record
-from eval_pipeline.engines.pool import Batcher, answer_all
+from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
+from eval_pipeline.engines.pool import in_parallel
 
 BUDGET = "budget"
 LEASE_SECONDS = 60.0
 POLL_SECONDS = 0.2
+CLAIMED_AT_ONCE = 100
+MOST_WAITING = 1000
+"""So many calls that other runs are making are put off; then they are waited for."""
 FIRST_BACK_OFF = 0.5
 LONGEST_BACK_OFF = 60.0
 FAILURES_IN_A_ROW = 20
 CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 500
 """What an answer is taken to need before it is there."""
+LONGEST_DETAIL = 300
 
 
 @dataclass(frozen=True)
@@ -40,9 +56,7 @@ class Limits:
     """How fast, how often and how much an engine may be asked."""
 
     concurrency: int
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    suite_requests_per_minute: float | None = None
+    scopes: tuple[Scope, ...]
     attempts: int = 5
     prices: Prices | None = None
     budget: Budget | None = None
@@ -78,8 +92,8 @@ class MeteredEngine:
         self.name = name
         self.model = model
         self.trials = trials
-        self._client = client
-        self._limits = limits
+        self.client = client
+        self.limits = limits
         self._journal_url = journal_url
         self._suite = suite
         self._version = version
@@ -88,14 +102,9 @@ class MeteredEngine:
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
         """Answer requests from the journal or the endpoint, each as it completes."""
         with ThreadPoolExecutor(1, "journal") as thread, Journal.open(self._journal_url) as journal:
-            async with self._client:
-                asker = _Asker(self, journal, thread)
-                renewal = asyncio.create_task(asker.renew())
-                try:
-                    async for answer in answer_all(requests, asker.answer, self._limits.concurrency):
-                        yield answer
-                finally:
-                    renewal.cancel()
+            async with self.client, _asking(self, journal, thread) as asker:
+                async for answer in asker.answer(requests):
+                    yield answer
 
     async def estimate(self, requests: AsyncIterator[Request]) -> Estimate:
         """What asking would cost, without asking."""
@@ -103,7 +112,7 @@ class MeteredEngine:
         dollars = 0.0
         with Journal.open(self._journal_url) as journal:
             async for batch in _batched(requests, 1000):
-                asked = {self.call(each, self._client.payload(each)).key: each for each in batch}
+                asked = {self.call(each, self.client.body(each)).key: each for each in batch}
                 known = journal.answered(list(asked))
                 total += len(batch)
                 for request in (each for key, each in asked.items() if key not in known):
@@ -111,14 +120,13 @@ class MeteredEngine:
                     prompt_tokens = estimated_tokens(request)
                     tokens += prompt_tokens + ANSWER_TOKENS
                     dollars += self.cost(prompt_tokens, ANSWER_TOKENS) or 0.0
-        return Estimate(total, calls, tokens, dollars if self._limits.prices else None)
+        return Estimate(total, calls, tokens, dollars if self.limits.prices else None)
 
-    def call(self, request: Request, payload: dict[str, Any]) -> Call:
+    def call(self, request: Request, body: bytes) -> Call:
         """The journal's name for a request: another word anywhere makes it another call."""
-        asked = [self.model, self._client.url, payload]
-        key = content_hash([*asked, request.case_id, request.trial, self._sample])
+        asked = [self.model, self.client.url, body.decode()]
         return Call(
-            key,
+            content_hash([*asked, request.case_id, request.trial, self._sample]),
             self.name,
             self.model,
             self._suite,
@@ -130,144 +138,233 @@ class MeteredEngine:
 
     def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
         """What a call cost, in dollars; unknown without prices."""
-        prices = self._limits.prices
+        prices = self.limits.prices
         if prices is None:
             return None
         return ((prompt_tokens or 0) * prices.prompt + (completion_tokens or 0) * prices.completion) / 1e6
 
 
+class _Asked(NamedTuple):
+    """A request on its way: its answer where it is known, else whether this run may ask."""
+
+    request: Request
+    call: Call
+    body: bytes
+    known: Record | bool
+
+
+class _Outcome(NamedTuple):
+    """What became of a request: an answer from the journal, a new one, or a failure."""
+
+    asked: _Asked
+    record: Record | None
+    failure: CallFailed | None
+
+    @property
+    def is_new(self) -> bool:
+        return self.record is not None and self.asked.known is True
+
+    def answer(self) -> Answer:
+        if self.record is not None:
+            return _answer(self.record)
+        assert self.failure is not None
+        request = self.asked.request
+        return Answer(request.case_id, request.trial, error=self.failure.kind, detail=self.failure.detail)
+
+
+@asynccontextmanager
+async def _asking(
+    engine: MeteredEngine, journal: Journal, thread: ThreadPoolExecutor
+) -> AsyncIterator[_Asker]:
+    """One run's way of asking, with its place among others kept until the end and then given up."""
+    asker = _Asker(engine, journal, thread)
+    await asker.keep_place()
+    keeping = asyncio.create_task(asker.keep())
+    try:
+        yield asker
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        await asker.leave()
+
+
 class _Asker:
-    """One run's way of asking: claims, limits, retries, records."""
+    """Claims, limits, retries, records."""
 
     def __init__(self, engine: MeteredEngine, journal: Journal, thread: ThreadPoolExecutor) -> None:
         self._engine = engine
-        self._limits = engine._limits
-        self._client = engine._client
+        self._limits = engine.limits
+        self._client = engine.client
         self._journal = journal
         self._thread = thread
         self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
-        self._claims: Batcher[Call, Record | bool] = Batcher(self._claim, thread)
-        self._records: Batcher[Record, None] = Batcher(self._record, thread)
+        self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
         self._failures_in_a_row = 0
-        self._spent_calls = self._spent_tokens = 0
-        self._spent_dollars = 0.0
+        self._purse = _Purse(engine.limits.budget)
 
-    def _claim(self, calls: Sequence[Call]) -> list[Record | bool]:
-        outcomes = self._journal.claim(calls, self._owner, LEASE_SECONDS, _is_gone)
-        hits = [key for key, outcome in outcomes.items() if isinstance(outcome, Record)]
-        if hits:
-            self._journal.note_hits(hits)
-        return [outcomes[call.key] for call in calls]
-
-    def _record(self, records: Sequence[Record]) -> list[None]:
-        self._journal.record(records)
-        return [None] * len(records)
-
-    async def _in_thread(self, function: Any, *arguments: Any) -> Any:
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
-    async def answer(self, request: Request) -> Answer:
-        """The answer to a request: known, or asked for now."""
-        payload = self._client.payload(request)
-        call = self._engine.call(request, payload)
-        while True:
-            claimed = await self._claims.submit(call)
-            if isinstance(claimed, Record):
-                return _answer(claimed)
-            if claimed:
-                break
-            await asyncio.sleep(POLL_SECONDS)  # somebody else is asking the very same
-        self._held.add(call.key)
-        try:
-            return await self._ask(request, call, payload)
-        except CallFailed as failure:
-            await self._in_thread(self._journal.release, [call.key], self._owner)
-            return Answer(request.case_id, request.trial, error=failure.kind, detail=failure.detail)
-        finally:
-            self._held.discard(call.key)
+    async def keep_place(self) -> None:
+        """Take this run's share of the limits."""
+        await self._limiter.share(LEASE_SECONDS, _is_gone)
 
-    async def renew(self) -> None:
+    async def keep(self) -> None:
         """Keep what is being asked from being asked by others, for as long as it takes."""
+        extended_at = time.monotonic()
         while True:
-            await asyncio.sleep(LEASE_SECONDS / 3)
-            if self._held:
+            await asyncio.sleep(TICK_SECONDS)
+            await self.keep_place()
+            if self._held and time.monotonic() - extended_at > LEASE_SECONDS / 3:
+                extended_at = time.monotonic()
                 await self._in_thread(self._journal.extend, list(self._held), self._owner, LEASE_SECONDS)
 
-    async def _ask(self, request: Request, call: Call, payload: dict[str, Any]) -> Answer:
+    async def leave(self) -> None:
+        """Give up what is still held: another run may ask it at once."""
+        await self._in_thread(self._journal.release, list(self._held), self._owner)
+        await self._limiter.leave()
+
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+        """Answers to requests: known, or asked for now and kept before they are handed on."""
+        async for outcomes in in_parallel(self._claimed(requests), self._outcome, self._limits.concurrency):
+            await self._in_thread(self._keep, outcomes)
+            for outcome in outcomes:
+                self._held.discard(outcome.asked.call.key)
+                yield outcome.answer()
+
+    def _keep(self, outcomes: Sequence[_Outcome]) -> None:
+        self._journal.record([each.record for each in outcomes if each.is_new and each.record is not None])
+        self._journal.release([each.asked.call.key for each in outcomes if each.failure], self._owner)
+
+    async def _claimed(self, requests: AsyncIterator[Request]) -> AsyncIterator[_Asked]:
+        """Requests that are known or may be asked; what other runs are asking comes last."""
+        waiting: list[_Asked] = []
+        async for batch in _batched(requests, CLAIMED_AT_ONCE):
+            bodies = [self._client.body(request) for request in batch]
+            fresh = [
+                _Asked(request, self._engine.call(request, body), body, False)
+                for request, body in zip(batch, bodies, strict=True)
+            ]
+            for asked in await self._claim(fresh):
+                if asked.known is False:
+                    waiting.append(asked)
+                else:
+                    yield asked
+            while len(waiting) >= MOST_WAITING:
+                async for asked in self._retried(waiting):
+                    yield asked
+        while waiting:
+            async for asked in self._retried(waiting):
+                yield asked
+
+    async def _retried(self, waiting: list[_Asked]) -> AsyncIterator[_Asked]:
+        """Those of the waiting that are settled after a moment; they are waiting no more."""
+        await asyncio.sleep(POLL_SECONDS)
+        claimed = await self._claim(waiting)
+        waiting[:] = [asked for asked in claimed if asked.known is False]
+        for asked in claimed:
+            if asked.known is not False:
+                yield asked
+
+    async def _claim(self, asked: Sequence[_Asked]) -> list[_Asked]:
+        calls = [each.call for each in asked]
+        outcomes = await self._in_thread(self._journal.claim, calls, self._owner, LEASE_SECONDS, _is_gone)
+        self._held.update(key for key, outcome in outcomes.items() if outcome is True)
+        return [each._replace(known=outcomes[each.call.key]) for each in asked]
+
+    async def _outcome(self, asked: _Asked) -> _Outcome:
+        if isinstance(asked.known, Record):
+            return _Outcome(asked, asked.known, None)
+        try:
+            return _Outcome(asked, await self._ask(asked), None)
+        except CallFailed as failure:
+            return _Outcome(asked, None, failure)
+
+    async def _ask(self, asked: _Asked) -> Record:
+        estimated = estimated_tokens(asked.request) + ANSWER_TOKENS
+        dollars = self._engine.cost(estimated - ANSWER_TOKENS, ANSWER_TOKENS) or 0.0
         for attempt in range(1, self._limits.attempts + 1):
-            self._stop_if_hopeless()
-            await self._wait_for_turn(estimated_tokens(request) + ANSWER_TOKENS)
-            started = time.perf_counter()
             try:
-                reply = await self._client.call(payload)
+                await self._limiter.enter(estimated)
+                try:
+                    self._stop_if_dead()
+                    self._purse.set_aside(estimated, dollars)
+                    try:
+                        started = time.perf_counter()
+                        reply = await self._client.call(asked.body)
+                    finally:
+                        self._purse.give_back(estimated, dollars)
+                    record = self._record(asked.call, reply, time.perf_counter() - started, attempt)
+                    self._purse.spend(1, _tokens(record), record.cost_usd or 0.0)
+                finally:
+                    self._limiter.exit()
             except CallFailed as failure:
                 await self._take_note_of(failure)
                 if not failure.transient or attempt == self._limits.attempts:
                     raise
+                if (failure.retry_after or 0) > LONGEST_WAIT:
+                    raise
                 await asyncio.sleep(_pause(failure, attempt))
             else:
                 self._failures_in_a_row = 0
-                elapsed = round((time.perf_counter() - started) * 1000, 3)
-                record = self._recorded(call, reply, elapsed, attempt)
-                await self._records.submit(record)
-                return _answer(record)
+                self._limiter.relax()
+                await self._limiter.settle(estimated, _tokens(record))
+                return record
         raise AssertionError("unreachable")
 
-    def _recorded(self, call: Call, reply: Reply, elapsed: float, attempts: int) -> Record:
-        cost = self._engine.cost(reply.prompt_tokens, reply.completion_tokens)
-        self._spent_calls += 1
-        self._spent_tokens += (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
-        self._spent_dollars += cost or 0.0
+    def _record(self, call: Call, reply: Reply, seconds: float, attempts: int) -> Record:
         return Record(
             call,
             reply.text,
             reply.finish_reason,
             reply.prompt_tokens,
             reply.completion_tokens,
-            elapsed,
-            cost,
+            round(seconds * 1000, 3),
+            self._engine.cost(reply.prompt_tokens, reply.completion_tokens),
             attempts,
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
 
-    def _stop_if_hopeless(self) -> None:
-        if self._failures_in_a_row >= FAILURES_IN_A_ROW:
-            told = (
-                f"the endpoint is down: {self._failures_in_a_row} calls in a row failed; not asked any more"
-            )
-            raise CallFailed(CONNECTION, told)
-        budget = self._limits.budget
-        if budget is None:
-            return
-        for what, spent, allowed in (
-            ("calls", self._spent_calls, budget.calls),
-            ("tokens", self._spent_tokens, budget.tokens),
-            ("dollars", self._spent_dollars, budget.dollars),
-        ):
-            if allowed is not None and spent >= allowed:
-                raise CallFailed(BUDGET, f"the budget of {allowed:g} {what} for this run is spent")
-
-    async def _wait_for_turn(self, tokens: int) -> None:
-        limits, name = self._limits, self._engine.name
-        suite_bucket = f"{name} requests of {self._engine._suite}"
-        for bucket, amount, per_minute in (
-            (f"{name} requests", 1.0, limits.requests_per_minute),
-            (suite_bucket, 1.0, limits.suite_requests_per_minute),
-            (f"{name} tokens", float(tokens), limits.tokens_per_minute),
-        ):
-            if per_minute is None:
-                continue
-            burst = max(1.0, per_minute / 10)
-            while delay := await self._in_thread(self._journal.take, bucket, amount, per_minute, burst):
-                await asyncio.sleep(delay)
+    def _stop_if_dead(self) -> None:
+        if self._failures_in_a_row >= max(FAILURES_IN_A_ROW, 2 * self._limits.concurrency):
+            told = f"{self._failures_in_a_row} calls in a row failed; not asked any more"
+            raise NotAsked(CONNECTION, f"the endpoint is down: {told}")
 
     async def _take_note_of(self, failure: CallFailed) -> None:
+        if isinstance(failure, NotAsked):
+            return
         if failure.kind in (CONNECTION, TIMEOUT, SERVER):
             self._failures_in_a_row += 1
-        if failure.kind == RATE_LIMITED and self._limits.requests_per_minute is not None:
-            until = time.time() + (failure.retry_after or FIRST_BACK_OFF)
-            await self._in_thread(self._journal.pause, f"{self._engine.name} requests", until)
+        if failure.kind == RATE_LIMITED:
+            await self._limiter.back_off(failure.retry_after)
+
+
+class _Purse:
+    """What a run may still spend. What is under way counts by estimate until it is known."""
+
+    def __init__(self, budget: Budget | None) -> None:
+        budget = budget or Budget()
+        self._allowed = {"calls": budget.calls, "tokens": budget.tokens, "dollars": budget.dollars}
+        self._spent = dict.fromkeys(self._allowed, 0.0)
+
+    def set_aside(self, tokens: int, dollars: float) -> None:
+        """Count an estimate for one call; refused where the budget is spent."""
+        for what, allowed in self._allowed.items():
+            if allowed is not None and self._spent[what] >= allowed:
+                raise NotAsked(BUDGET, f"the budget of {allowed:g} {what} for this run is spent")
+        self.spend(1, tokens, dollars)
+
+    def give_back(self, tokens: int, dollars: float) -> None:
+        """Count an estimate no more."""
+        self.spend(-1, -tokens, -dollars)
+
+    def spend(self, calls: int, tokens: int, dollars: float) -> None:
+        """Count what was spent."""
+        spent = self._spent
+        spent["calls"] += calls
+        spent["tokens"] += tokens
+        spent["dollars"] += dollars
 
 
 def _is_gone(owner: str) -> bool:
@@ -290,10 +387,14 @@ def estimated_tokens(request: Request) -> int:
     return len(request.prompt or "") // CHARACTERS_PER_TOKEN
 
 
+def _tokens(record: Record) -> int:
+    return (record.prompt_tokens or 0) + (record.completion_tokens or 0)
+
+
 def _pause(failure: CallFailed, attempt: int) -> float:
     """How long to wait before the next attempt: as told, else longer each time, and never in step."""
     if failure.retry_after is not None:
-        return min(failure.retry_after, LONGEST_BACK_OFF)
+        return failure.retry_after
     longest = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2.0 ** (attempt - 1))
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
@@ -304,11 +405,16 @@ def _answer(record: Record) -> Answer:
         for name, count in (("prompt", record.prompt_tokens), ("completion", record.completion_tokens))
         if count is not None
     }
+    error, detail = withheld(record.finish_reason) or (None, "")
+    if error is not None and record.text.strip():
+        detail = f"{detail}: {' '.join(record.text.split())[:LONGEST_DETAIL]}"
     call = record.call
     return Answer(
         call.case_id,
         call.trial,
         record.text,
+        error,
+        detail,
         latency_ms=record.latency_ms,
         cost_usd=record.cost_usd,
         tokens=tokens or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import traceback
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.calls import CallFailed, Client, Reply
+from eval_pipeline.engines.calls import CallFailed, Client, Reply, withheld
 from eval_pipeline.engines.endpoint import (
     LARGEST_REPLY,
     LONGEST_MESSAGE,
@@ -71,7 +72,7 @@ def ask(client: Client, *prompts: str) -> list[Reply | CallFailed]:
 
     async def one(prompt: str) -> Reply | CallFailed:
         try:
-            return await client.call(client.payload(asking(prompt)))
+            return await client.call(client.body(asking(prompt)))
         except CallFailed as failed:
             return failed
 
@@ -114,23 +115,30 @@ KINDS = {
     "no-choice": "malformed",
     "empty-choice": "malformed",
     "empty-content": "malformed",
-    "refusal": "refused",
-    "content-filter": "refused",
-    "length": "truncated",
     "endless": "too_large",
     "redirect": "rejected",
 }
+WITHHELD = {"refusal": "refused", "content-filter": "refused", "length": "truncated"}
 AFTER_A_WHILE = {"silent": "timeout", "drip": "timeout"}
 GOOD_TO_A_CLIENT = {"schema": '{"surprise": true}', "not-json": "I would rather write prose."}
 
 
 def test_every_fault_is_tried() -> None:
-    assert set(FAULTS) <= {*KINDS, *AFTER_A_WHILE, *GOOD_TO_A_CLIENT}
+    assert set(FAULTS) <= {*KINDS, *WITHHELD, *AFTER_A_WHILE, *GOOD_TO_A_CLIENT}
 
 
 @pytest.mark.parametrize(("fault", "kind"), KINDS.items())
 def test_each_fault_has_its_kind(server: FaultServer, fault: str, kind: str) -> None:
     assert failure(client_for(server.url), f"FAULT:{fault}").kind == kind
+
+
+@pytest.mark.parametrize(("fault", "kind"), WITHHELD.items())
+def test_what_is_withheld_is_an_answer_that_was_paid_for(server: FaultServer, fault: str, kind: str) -> None:
+    answer = reply(client_for(server.url), f"FAULT:{fault}")
+    told = withheld(answer.finish_reason)
+    assert told is not None
+    assert told[0] == kind
+    assert answer.prompt_tokens is not None
 
 
 @pytest.mark.parametrize(("fault", "kind"), AFTER_A_WHILE.items())
@@ -150,13 +158,17 @@ def test_the_read_timeout_ends_silence_and_the_total_timeout_ends_a_drip(server:
         )
 
 
-def test_the_connect_timeout(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def never(*_: Any) -> None:
-        await asyncio.Event().wait()
-
-    client = client_for(server.url, timeouts=Timeouts(connect=0.3))
-    monkeypatch.setattr("asyncio.selector_events.BaseSelectorEventLoop.sock_connect", never)
-    failed = failure(client, "hello")
+def test_the_connect_timeout() -> None:
+    with contextlib.ExitStack() as sockets:
+        deaf = sockets.enter_context(socket.socket())
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen(0)
+        for _ in range(4):  # nobody takes these, so that the next one is not let in
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(deaf.getsockname())
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
+        failed = failure(client_for(url, timeouts=Timeouts(connect=0.3)), "hello")
     assert (failed.kind, failed.detail) == ("timeout", "no connection within 0.3 s")
 
 
@@ -240,8 +252,8 @@ def test_a_good_answer(server: FaultServer) -> None:
         ({"choices": [{"message": None, "finish_reason": "tool_calls"}]}, "malformed"),
         ({"choices": None}, "malformed"),
         ({}, "malformed"),
-        ({"choices": [{"message": {"content": None}, "finish_reason": "length"}]}, "truncated"),
-        ({"choices": [{"message": {"content": "a", "refusal": "No."}}]}, "refused"),
+        ({"choices": [{"message": {"content": None}, "finish_reason": "length"}]}, Reply("", "length")),
+        ({"choices": [{"message": {"content": "a", "refusal": "No."}}]}, Reply("No.", "refusal")),
     ],
 )
 def test_forms_of_answers(
@@ -325,10 +337,14 @@ def test_the_status_of_an_error_counts_even_if_its_body_never_ends(
     assert (failed.kind, failed.detail, failed.retry_after) == ("rate_limited", "429", 7.0)
 
 
-def test_payload() -> None:
-    assert client_for("http://host/v1").payload(asking("Say hello.")) == {
+def sent(client: EndpointClient) -> Any:
+    return json.loads(client.body(asking("hello")))
+
+
+def test_body() -> None:
+    assert sent(client_for("http://host/v1")) == {
         "model": "tiny",
-        "messages": [{"role": "user", "content": "Say hello."}],
+        "messages": [{"role": "user", "content": "hello"}],
         "temperature": 0.0,
         "response_format": {
             "type": "json_schema",
@@ -350,13 +366,13 @@ def test_payload() -> None:
         ({"concurrency": 3, "attempts": 1, "description": "x"}, {}),
     ],
 )
-def test_what_changes_the_payload(
+def test_what_changes_the_body(
     server: FaultServer, settings: dict[str, Any], changed: dict[str, Any]
 ) -> None:
-    plain = client_for(server.url).payload(asking("hello"))
+    plain = sent(client_for(server.url))
     expected = {name: value for name, value in {**plain, **changed}.items() if value is not None}
     client = client_for(server.url, **settings)
-    assert client.payload(asking("hello")) == expected
+    assert sent(client) == expected
     reply(client, "hello")
     assert server.requests[0].body == expected
 
@@ -541,12 +557,12 @@ def test_a_client_can_be_opened_again(server: FaultServer) -> None:
 def test_a_call_that_is_cancelled_leaves_nothing_behind(server: FaultServer) -> None:
     async def cancel() -> None:
         async with client_for(server.url) as client:
-            task = asyncio.create_task(client.call(client.payload(asking("FAULT:silent"))))
+            task = asyncio.create_task(client.call(client.body(asking("FAULT:silent"))))
             await asyncio.sleep(0.05)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert (await client.call(client.payload(asking("hello")))).text == GOOD
+            assert (await client.call(client.body(asking("hello")))).text == GOOD
 
     asyncio.run(cancel())
 
@@ -595,5 +611,5 @@ def test_dollars_need_prices() -> None:
     assert [violation.path for violation in endpoint_violations(entry)] == [("budget", "dollars")]
 
 
-def test_importing_it_does_not_load_aiohttp() -> None:
-    assert "aiohttp" not in modules_after("import eval_pipeline.engines.endpoint")
+def test_importing_it_does_not_load_the_http_client() -> None:
+    assert "pyreqwest" not in modules_after("import eval_pipeline.engines.endpoint")

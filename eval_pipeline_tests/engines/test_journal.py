@@ -26,7 +26,6 @@ from eval_pipeline.engines.journal import (
     Call,
     Journal,
     Record,
-    Spending,
     Usage,
     journal_file,
     journal_url,
@@ -118,10 +117,8 @@ def test_nothing_is_claimed_recorded_or_counted_where_nothing_is_given(journal: 
     journal.record([])
     journal.extend([], "a", LEASE)
     journal.release([], "a")
-    journal.note_hits([])
     assert journal.answered([]) == set()
     assert journal.stats() == []
-    assert journal.spent("fast") == Spending(0, 0, 0.0)
 
 
 def test_an_expired_lease_can_be_taken_over_and_an_extended_one_cannot(
@@ -151,10 +148,9 @@ def test_the_first_answer_wins_and_repetitions_change_nothing(journal: Journal, 
     claim(journal, ["x"], "b")
     late = record("x", "late, but nobody had answered")
     journal.record([late])
-    journal.note_hits(["x"])
     journal.record([record("x", "later"), late])
     assert claim(journal, ["x"], "b") == {"x": late}
-    assert journal.spent("fast").calls == 1
+    assert journal.stats()[0].calls == 1
     assert journal.stats()[0].hits == 1
 
 
@@ -188,7 +184,6 @@ def test_what_an_endpoint_did_not_tell_stays_unknown(journal: Journal) -> None:
     )
     journal.record([silent])
     assert claim(journal, ["x"]) == {"x": silent}
-    assert journal.spent("fast") == Spending(1, 0, 0.0)
 
 
 def test_large_batches_are_claimed_and_recorded(journal: Journal) -> None:
@@ -196,28 +191,17 @@ def test_large_batches_are_claimed_and_recorded(journal: Journal) -> None:
     assert claim(journal, keys) == dict.fromkeys(keys, True)
     journal.extend(keys, "a", LEASE)
     journal.record([record(key) for key in keys])
-    journal.note_hits(keys)
     assert journal.answered(keys) == set(keys)
     assert claim(journal, keys, "b") == {key: record(key) for key in keys}
     assert [row.hits for row in journal.stats()] == [5000]
-
-
-def test_spending_is_counted_by_engine_and_time(journal: Journal) -> None:
-    claim(journal, ["pending"])
-    journal.record([record("x"), record("y", answered_at="2025-03-02T00:00:00.5+00:00")])
-    journal.record([record("z", engine="slow")])
-    assert journal.spent("fast") == Spending(2, 240, 0.5)
-    assert journal.spent("fast", "2025-03-02") == Spending(1, 120, 0.25)
-    assert journal.spent("fast", "2025-03-02T00:00:01+00:00") == Spending(0, 0, 0.0)
-    assert journal.spent("slow").calls == 1
 
 
 def test_statistics_are_by_suite_version_day_and_engine(journal: Journal) -> None:
     claim(journal, ["pending"])
     journal.record([record("x"), record("y"), record("z", answered_at="2025-03-02T10:00:00+00:00")])
     journal.record([record("w", suite="Another"), record("v", engine="slow")])
-    journal.note_hits(["x", "y", "pending"])
-    journal.note_hits(["x"])
+    claim(journal, ["x", "y", "pending"], "b")
+    claim(journal, ["x"], "b")
     suite, version = "decomposition", "concepts-v1.0"
     assert journal.stats() == [
         Usage("Another", version, "2025-03-01", "fast", 1, 100, 20, 0.25, 0),
@@ -514,7 +498,7 @@ def test_the_command_shows_and_forgets(here: str) -> None:
     with Journal.open(here) as journal:
         assert "The journal is empty" in run("stats")[1]
         journal.record([record("x"), record("y", suite="other", answered_at="9999-01-01T00:00:00+00:00")])
-        journal.note_hits(["x"])
+        claim(journal, ["x"])
         shown = run("stats")[1]
         assert "decomposition" in shown
         assert "2 calls for $0.50; 1 answer reused." in shown

