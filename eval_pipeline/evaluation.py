@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from eval_pipeline import metrics as metrics_package
+from eval_pipeline.answers import MISSING
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
 from eval_pipeline.gates import Gate, GateResult, judge
@@ -73,6 +74,19 @@ class MetricValue(msgspec.Struct, frozen=True):
     value: float | None
     trials: tuple[float | None, ...]
     applies: bool = True
+    answers: int = 0
+    """How many answers it is about, over all trials."""
+    errored: int = 0
+    missing: int = 0
+    """How many of these could not be used, and how many there never were."""
+
+    @property
+    def spread(self) -> dict[str, float | None]:
+        """Standard deviation (n − 1), least and greatest value over trials; null with fewer than two."""
+        defined = [value for value in self.trials if value is not None]
+        if len(defined) < 2:
+            return {"sd": None, "min": None, "max": None}
+        return {"sd": statistics.stdev(defined), "min": min(defined), "max": max(defined)}
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -229,11 +243,17 @@ def _settings(suite: Suite, file: Path | None, given: Mapping[str, Any]) -> Any:
 def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tuple[Metric, MetricValue]]:
     positions = np.searchsorted(trials, scores.trials)
     sums = scores.sums(positions, len(trials))
+    kinds = np.array([kind or "" for kind in scores.counts["error"].to_pylist()], dtype=object)
+    missing, failed = kinds == MISSING, kinds != ""
     found = []
     for metric in all_metrics(suite):
-        applies = metric.population is everything or bool(sums[POPULATION + metric.name].sum())
+        about = np.ones(len(kinds), dtype=bool)
+        if metric.population is not everything:
+            about = scores.counts[POPULATION + metric.name].to_numpy() > 0
+        applies = metric.population is everything or bool(about.any())
         values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
-        found.append((metric, MetricValue(mean_or_none(values), values, applies)))
+        counts = (int(each.sum()) for each in (about, about & failed & ~missing, about & missing))
+        found.append((metric, MetricValue(mean_or_none(values), values, applies, *counts)))
     return found
 
 
@@ -284,6 +304,15 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
         "errors": summary.error_count,
         "errors_by_kind": summary.errors,
         "metrics": {name: value.value for name, value in summary.metrics.items()},
+        "metric_details": {
+            name: {
+                **value.spread,
+                "answers": value.answers,
+                "errored": value.errored,
+                "missing": value.missing,
+            }
+            for name, value in summary.metrics.items()
+        },
         "groups": summary.groups,
         "tables": summary.tables,
         "gates": [

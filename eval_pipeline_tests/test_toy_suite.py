@@ -57,6 +57,32 @@ def test_score_needs_nothing_else(toy: Project, tmp_path: Path) -> None:
     assert report["errors_by_kind"] == {"missing": 1, "schema": 1}
 
 
+def test_every_number_says_how_it_varies_and_what_it_rests_on(toy: Project, tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.jsonl"
+    right = {"cat": "cat", "dog": "dog", "wolf": "wolf", "fox": "fox"}
+    lines = [
+        {"case_id": case, "trial": 1, "output": {"animal": animal, "hints": []}}
+        for case, animal in right.items()
+    ]
+    lines += [{"case_id": "cat", "trial": 2, "output": {"animal": "cat", "hints": []}}]
+    lines += [{"case_id": "dog", "trial": 2, "error": "timeout"}, {"case_id": "wolf", "trial": 2, "output": 1}]
+    outputs.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
+    report = json.loads(scored.stdout)
+    assert report["metrics"]["accuracy"] == (1.0 + 0.25) / 2
+    details = report["metric_details"]["accuracy"]
+    assert details == {
+        "sd": pytest.approx(0.75 / 2**0.5),
+        "min": 0.25,
+        "max": 1.0,
+        "answers": 8,
+        "errored": 2,
+        "missing": 1,
+    }
+    shown = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs).stdout
+    assert "accuracy" in shown
+
+
 def test_run_and_baseline_work_for_it(toy: Project) -> None:
     assert command(toy, "run", "toy").returncode == 0
     unsigned = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")

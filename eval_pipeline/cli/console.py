@@ -85,8 +85,11 @@ def print_summary(suite: Suite, summary: Summary) -> None:
         if gate:
             sign = STATUS_SIGNS[gate.status]
             state = Text(f"{sign} {gate.zone or ''}".rstrip(), style=COLOURS[gate.status])
-        rows.append((name, number(summary.metrics[name].value, unit[name]), state))
-    print_table(("metric", "value", "gate"), rows)
+        value = summary.metrics[name]
+        spread = [number(each, unit[name]) for each in value.spread.values()] if summary.trials > 1 else []
+        rows.append((name, number(value.value, unit[name]), *spread, state))
+    over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
+    print_table(("metric", "value", *over_trials, "gate"), rows)
     size = f"{counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')}"
     click.echo(f"{size}, {counted(summary.error_count, 'error')}.")
     for gate in summary.gates:

@@ -66,23 +66,26 @@ def error_table(operations: Operations) -> str:
 
 
 def metric_table(suite: Suite, summary: Summary) -> str:
-    """Every metric with its value, zone and range over trials; gated ones first."""
+    """Every metric: value, zone, spread over trials, and what it rests on; gated ones first."""
     gates = {gate.metric: gate for gate in summary.gates}
     unit = units(suite)
     names = [*gates, *(name for name in summary.metrics if name not in gates)]
     rows = []
     for name in names:
         value = summary.metrics[name]
-        defined = [each for each in value.trials if each is not None]
-        spread = (
-            f"{number(min(defined), unit[name])} … {number(max(defined), unit[name])}"
-            if len(defined) > 1
-            else ""
+        spread = [number(each, unit[name]) if value.trials else "" for each in value.spread.values()]
+        rests_on = [str(each) for each in (value.answers, value.errored, value.missing)]
+        rows.append(
+            (
+                name,
+                number(value.value, unit[name]),
+                _zone(gates.get(name)),
+                *(spread if summary.trials > 1 else ()),
+                *(rests_on if value.trials else ("", "", "")),
+            )
         )
-        rows.append((name, number(value.value, unit[name]), _zone(gates.get(name)), spread))
-    columns = 4 if summary.trials > 1 else 3
-    header = ("metric", "value", "zone", "over trials")
-    return table(header[:columns], (row[:columns] for row in rows))
+    over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
+    return table(("metric", "value", "zone", *over_trials, "answers", "errored", "missing"), rows)
 
 
 def _zone(gate: GateResult | None) -> str:
@@ -119,7 +122,7 @@ def _length(value: float | None, unit: Unit) -> float:
 def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> str:
     """The cases that fared worst, each with what was missed, invented or wrong."""
     unit = units(suite)[suite.headline]
-    parts = []
+    parts = [passes(results)] if results else []
     for result in results[:WORST_CASES]:
         headline = (
             f"**{plain(result.case_id)}**: {suite.headline} {number(result.headline, unit)}, "
@@ -129,6 +132,21 @@ def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> 
         errors = [f"error: {plain(kind)}" for kind in result.errors]
         parts.append(headline + "\n\n" + bullets([*errors, *_by_kind(rows)]))
     return "\n\n".join(parts) or "There are no cases."
+
+
+def passes(results: Sequence[CaseResult]) -> str:
+    """In how many trials cases pass: one that always fails does not hide in a good mean."""
+    always = sum(each.passed == each.trials for each in results)
+    never = [plain(each.case_id) for each in results if not each.passed]
+    rest = [
+        f"{plain(each.case_id)} ({each.passed} of {each.trials})"
+        for each in results
+        if 0 < each.passed < each.trials
+    ]
+    lines = [f"{counted(always, 'case')} of {len(results)} pass in every trial"]
+    lines += [f"{len(rest)} in some: {_some(rest, MOST_DIAGNOSES)}"] if rest else []
+    lines += [f"{len(never)} in none: {_some(never, MOST_DIAGNOSES)}"] if never else []
+    return "; ".join(lines) + "."
 
 
 def _diagnoses(scores: Scores, case_id: str) -> list[dict[str, Any]]:
