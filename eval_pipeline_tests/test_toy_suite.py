@@ -65,7 +65,10 @@ def test_every_number_says_how_it_varies_and_what_it_rests_on(toy: Project, tmp_
         for case, animal in right.items()
     ]
     lines += [{"case_id": "cat", "trial": 2, "output": {"animal": "cat", "hints": []}}]
-    lines += [{"case_id": "dog", "trial": 2, "error": "timeout"}, {"case_id": "wolf", "trial": 2, "output": 1}]
+    lines += [
+        {"case_id": "dog", "trial": 2, "error": "timeout"},
+        {"case_id": "wolf", "trial": 2, "output": 1},
+    ]
     outputs.write_text("".join(json.dumps(line) + "\n" for line in lines))
     scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
     report = json.loads(scored.stdout)

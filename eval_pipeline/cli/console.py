@@ -78,7 +78,7 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     unit = units(suite)
     gates = {gate.metric: gate for gate in summary.gates}
     names = [*gates, *(name for name in summary.metrics if name not in gates)]
-    rows = []
+    rows: list[tuple[str | Text, ...]] = []
     for name in names:
         gate = gates.get(name)
         state = Text("")
