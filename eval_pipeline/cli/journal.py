@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from eval_pipeline.engines.journal import Journal, Usage, journal_file, journal_url
+from eval_pipeline.database import database_file, database_url
+from eval_pipeline.engines.journal import Journal, Usage
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 
@@ -70,8 +71,8 @@ def purge(suite: str | None, days: int | None, yes: bool) -> None:
 
 def _existing_journal(*, quiet: bool = False) -> Journal | None:
     """The journal, unless it is a file that no run has written yet."""
-    url = journal_url(Project.find())
-    file = journal_file(url)
+    url = database_url(Project.find())
+    file = database_file(url)
     if file is None or file.exists():
         return Journal.open(url)
     if not quiet:

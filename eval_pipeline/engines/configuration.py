@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from eval_pipeline.content import content_hash
+from eval_pipeline.database import database_url
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.engines import Engine
 from eval_pipeline.engines.calls import Client
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, SuiteLimits, endpoint_violations
-from eval_pipeline.engines.journal import journal_url
 from eval_pipeline.engines.local import LocalClient, LocalEntry, weights
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
@@ -115,7 +115,7 @@ def open_engine(
         model,
         client,
         limits,
-        journal_url(project),
+        database_url(project),
         suite=suite.name,
         version=prompt.version,
         sample=sample,

@@ -8,30 +8,18 @@ from __future__ import annotations
 
 import functools
 import math
-import os
-import sqlite3
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from urllib.parse import quote
 
 import msgspec
 
-from eval_pipeline.problems import BadInput, bad_value, shown_path
-from eval_pipeline.project import Project
+from eval_pipeline.database import Database, text_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, Engine, MetaData, Table, Update
-    from sqlalchemy.dialects import postgresql, sqlite
-    from sqlalchemy.engine import URL, RowMapping
-
-URL_VARIABLE = "EVAL_PIPELINE_JOURNAL"
-LOCK_SECONDS = 60
-CONNECT_SECONDS = 10
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, MetaData, Table, Update
+    from sqlalchemy.engine import RowMapping
 
 _KEYS_PER_STATEMENT = 500
 """Below every limit on a statement's variables: older builds of SQLite allow 999."""
@@ -41,9 +29,6 @@ _ROWS_PER_STATEMENT = 40
 
 _LARGEST_COUNT = 2**40
 _CLOCK_SET_BACK = 60.0
-_LOCK_NAMESPACE = 0x6A6F7572
-_ONLY_READS = "journal_only_reads"
-_POSTGRES_DRIVER = "postgresql+psycopg"
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -89,41 +74,22 @@ class Usage(msgspec.Struct, frozen=True):
     hits: int
 
 
-def journal_url(project: Project) -> str:
-    """The journal of the environment, or the one in the project's state folder."""
-    return os.environ.get(URL_VARIABLE) or f"sqlite:///{quote(str(project.state / 'journal.sqlite'))}"
-
-
-def journal_file(url: str) -> Path | None:
-    """The file that holds a journal, or None where a server does."""
-    parsed = _parsed(url)
-    return None if _is_postgres(parsed) else Path(str(parsed.database))
-
-
 class Journal:
     """The journal at a URL. Every method is one short transaction."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
-        self._engine = engine
-        self._reading_engine = engine.execution_options(**{_ONLY_READS: True})
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
         self._clock = clock
-        self._calls, self._buckets, self._holders, self._metadata = _tables()
+        self._calls, self._buckets, self._holders, _ = _tables()
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
         """Open a journal; create what is not there yet. Any number of processes may do so at once."""
-        journal = cls(_engine(_parsed(url)), clock)
-        try:
-            with journal._writing("schema") as connection:
-                journal._metadata.create_all(connection)
-        except BaseException:
-            journal.close()
-            raise
-        return journal
+        return cls(Database(url, _tables().metadata), clock)
 
     def close(self) -> None:
         """Close the connections."""
-        self._engine.dispose()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -149,7 +115,7 @@ class Journal:
         result: dict[str, Record | bool] = {}
         known: list[str] = []
         taken_over: list[str] = []
-        with self._writing("calls") as connection:
+        with self._database.writing("calls") as connection:
             now = self._clock()
             for row in self._rows(connection, list(wanted)):
                 if row["answered_at"] is not None:
@@ -177,7 +143,7 @@ class Journal:
             return
         new = ", ".join(f"{name} = excluded.{name}" for name in _ROW if name not in ("key", "hits"))
         first = f"ON CONFLICT (key) DO UPDATE SET {new} WHERE {self._calls.name}.answered_at IS NULL"
-        with self._writing("calls") as connection:
+        with self._database.writing("calls") as connection:
             self._add(connection, _ROW, list({row[0]: row for row in reversed(rows)}.values()), first)
 
     def _add(
@@ -188,7 +154,7 @@ class Journal:
         conflict: str = "",
     ) -> None:
         """Insert rows with one statement for many: one by one, each would wait for the thread that asks."""
-        mark = "%s" if _is_postgres(self._engine.url) else "?"
+        mark = "%s" if self._database.is_postgres else "?"
         row_marks = f"({', '.join([mark] * len(columns))})"
         for start in range(0, len(rows), _ROWS_PER_STATEMENT):
             part = rows[start : start + _ROWS_PER_STATEMENT]
@@ -198,7 +164,7 @@ class Journal:
 
     def extend(self, keys: Iterable[str], owner: str, seconds: float) -> None:
         """Hold calls that this owner holds for that many seconds from now."""
-        with self._writing("calls") as connection:
+        with self._database.writing("calls") as connection:
             held = self._calls.update().where(*self._held_by(owner))
             self._change(connection, keys, held.values(leased_until=self._clock() + seconds))
 
@@ -206,7 +172,7 @@ class Journal:
         """Give up calls that this owner holds and that brought no answer: the next run asks them again."""
         if not (keys := list(keys)):
             return
-        with self._writing("calls") as connection:
+        with self._database.writing("calls") as connection:
             self._change(connection, keys, self._calls.delete().where(*self._held_by(owner)))
 
     def answered(self, keys: Iterable[str]) -> set[str]:
@@ -214,7 +180,7 @@ class Journal:
         from sqlalchemy import select
 
         found: set[str] = set()
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             for chunk in _chunks(keys):
                 statement = select(self._calls.c.key).where(
                     self._calls.c.key.in_(chunk), self._calls.c.answered_at.is_not(None)
@@ -235,7 +201,7 @@ class Journal:
             .group_by(*group)
             .order_by(*group)
         )
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             rows = connection.execute(statement).all()
         return [
             Usage(
@@ -261,7 +227,7 @@ class Journal:
             statement = statement.where(self._calls.c.suite == suite)
         if before is not None:
             statement = statement.where(self._calls.c.answered_at < before)
-        with self._writing("calls") as connection:
+        with self._database.writing("calls") as connection:
             forgotten: CursorResult[Any] = connection.execute(statement)
             return forgotten.rowcount
 
@@ -281,7 +247,7 @@ class Journal:
         theirs. A share is held for that many seconds.
         """
         holders = self._holders.c
-        with self._writing(f"slots {scope}") as connection:
+        with self._database.writing(f"slots {scope}") as connection:
             now = self._clock()
             rows = connection.execute(self._holders.select().where(holders.scope == scope)).all()
             gone = [row.owner for row in rows if row.leased_until <= now or is_gone(row.owner)]
@@ -294,7 +260,7 @@ class Journal:
             free = slots - sum(row.granted for row in others)
             granted = int(max(in_use, min(fair[owner], free), 0))
             values = {"wanted": wanted, "granted": granted, "leased_until": now + seconds}
-            statement = self._insert(self._holders).values(scope=scope, owner=owner, **values)
+            statement = self._database.insert(self._holders).values(scope=scope, owner=owner, **values)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["scope", "owner"], set_=values)
             )
@@ -302,7 +268,7 @@ class Journal:
 
     def leave(self, owner: str) -> None:
         """Give up every slot of an owner."""
-        with self._writing("leave") as connection:
+        with self._database.writing("leave") as connection:
             connection.execute(self._holders.delete().where(self._holders.c.owner == owner))
 
     def take(self, bucket: str, amount: float, per_minute: float, burst: float) -> float:
@@ -310,7 +276,7 @@ class Journal:
 
         More than the burst can be taken from a full bucket, which then owes the rest.
         """
-        with self._writing(f"bucket {bucket}") as connection:
+        with self._database.writing(f"bucket {bucket}") as connection:
             now = self._clock()
             level, refilled_at, paused_until = self._bucket(connection, bucket, now)
             if now < refilled_at - _CLOCK_SET_BACK:
@@ -325,18 +291,18 @@ class Journal:
 
     def give_back(self, bucket: str, amount: float) -> None:
         """Put back what was taken and not used; a negative amount takes what was used beyond it."""
-        with self._writing(f"bucket {bucket}") as connection:
+        with self._database.writing(f"bucket {bucket}") as connection:
             level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
             self._fill(connection, bucket, level + amount, refilled_at, paused_until)
 
     def paused_until(self, bucket: str) -> float:
         """Until when nobody may take from a bucket (seconds since 1970); 0 where nothing was said."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             return self._bucket(connection, bucket, 0.0)[2]
 
     def pause(self, bucket: str, until: float) -> None:
         """Let nobody take from a bucket until a moment (seconds since 1970); a longer pause stays."""
-        with self._writing(f"bucket {bucket}") as connection:
+        with self._database.writing(f"bucket {bucket}") as connection:
             level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
             self._fill(connection, bucket, level, refilled_at, max(paused_until, until))
 
@@ -362,32 +328,8 @@ class Journal:
         self, connection: Connection, bucket: str, level: float, refilled_at: float, paused_until: float
     ) -> None:
         values = {"level": level, "refilled_at": refilled_at, "paused_until": paused_until}
-        statement = self._insert(self._buckets).values(name=bucket, **values)
+        statement = self._database.insert(self._buckets).values(name=bucket, **values)
         connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
-
-    def _insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
-        from sqlalchemy.dialects import postgresql, sqlite
-
-        return postgresql.insert(table) if _is_postgres(self._engine.url) else sqlite.insert(table)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with _told(self._engine.url), self._reading_engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self, what: str) -> Iterator[Connection]:
-        """A transaction that is the only one to write, as to SQLite; on a server, the only one to write that.
-
-        A lock on the whole is what makes look-then-write safe, and batches in any order free of deadlocks.
-        """
-        from sqlalchemy import func, select
-
-        with _told(self._engine.url), self._engine.begin() as connection:
-            if _is_postgres(self._engine.url):
-                number = zlib.crc32(what.encode()) - 2**31
-                connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NAMESPACE, number)))
-            yield connection
 
 
 class _Tables(NamedTuple):
@@ -399,10 +341,9 @@ class _Tables(NamedTuple):
 
 @functools.cache
 def _tables() -> _Tables:
-    from sqlalchemy import BigInteger, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text
+    from sqlalchemy import BigInteger, Column, Double, Index, Integer, LargeBinary, MetaData, Table
 
-    # Moments are compared as text, which must not depend on a server's language.
-    text = Text().with_variant(Text(collation="C"), "postgresql")
+    text = text_type()
     metadata = MetaData()
     calls = Table(
         "journal_calls",
@@ -495,118 +436,3 @@ def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
     unique = list(dict.fromkeys(keys))
     for start in range(0, len(unique), _KEYS_PER_STATEMENT):
         yield unique[start : start + _KEYS_PER_STATEMENT]
-
-
-def _parsed(text: str) -> URL:
-    """A URL that can be used. The text is never repeated: a password may stand anywhere in a mistyped one."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    remedy = f"Set {URL_VARIABLE} to sqlite:////path/to/file or postgresql://user:password@host/database."
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError):
-        raise bad_value("journal", "is not a database's URL", remedy) from None
-    if _is_postgres(url):
-        if text.count("@") > 1 or "@" in f"{url.host}{url.database}":
-            percent = "Write @, : and / in a user's name or password as %40, %3A and %2F."
-            raise bad_value("journal", "is not a database's URL", percent)
-        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER):
-            raise bad_value(
-                "journal", "names another driver than psycopg", "Write postgresql://… without it."
-            )
-        return url.set(drivername=_POSTGRES_DRIVER)
-    if url.get_backend_name() != "sqlite" or url.host or url.username or url.query:
-        raise bad_value("journal", "is neither a SQLite file nor a PostgreSQL database", remedy)
-    if url.database in (None, "", ":memory:"):
-        raise bad_value("journal", "names no file", remedy)
-    return url
-
-
-def _is_postgres(url: URL) -> bool:
-    return url.get_backend_name() in ("postgres", "postgresql")
-
-
-def _engine(url: URL) -> Engine:
-    from sqlalchemy import create_engine, event
-
-    if not _is_postgres(url):
-        try:
-            Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unusable(url, str(error.strerror)) from None
-        engine = create_engine(url, hide_parameters=True, connect_args={"timeout": LOCK_SECONDS})
-        event.listen(engine, "connect", _configure_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
-        return engine
-    try:
-        engine = create_engine(
-            url,
-            hide_parameters=True,
-            pool_pre_ping=True,
-            connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
-        )
-    except ImportError:
-        remedy = "Run: pip install 'psycopg[binary]'"
-        raise bad_value("journal", "is on PostgreSQL, which needs the package psycopg", remedy) from None
-    event.listen(engine, "connect", _configure_postgres)
-    return engine
-
-
-def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
-    connection.isolation_level = None  # transactions begin in `_begin_sqlite`
-    deadline = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL").close()
-            break
-        except sqlite3.OperationalError as error:
-            # SQLite does not wait where several processes switch a new file over at once.
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-    connection.execute("PRAGMA synchronous=NORMAL").close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    only_reads = connection.get_execution_options().get(_ONLY_READS, False)
-    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
-
-
-def _configure_postgres(connection: Any, _: object) -> None:
-    """Wait for others no longer than with SQLite, and let no process that hangs hold a lock for ever."""
-    with connection.cursor() as cursor:
-        for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
-            cursor.execute(f"SET {setting} = '{LOCK_SECONDS}s'")
-    connection.commit()
-
-
-@contextmanager
-def _told(url: URL) -> Iterator[None]:
-    """Tell what is wrong with a database without the credentials of its URL, and without what was stored."""
-    from sqlalchemy.exc import DBAPIError
-
-    try:
-        yield
-    except DBAPIError as error:
-        raise _unusable(url, _reason(url, error)) from None
-
-
-def _reason(url: URL, error: Exception) -> str:
-    text = str(getattr(error, "orig", error)).strip().partition("\n")[0]
-    query = [value for name, value in url.query.items() if "pass" in name]
-    for secret in (str(url.password or ""), *map(str, query)):
-        text = text.replace(secret, "***") if secret else text
-    for name in (url.username, url.query.get("user")):
-        text = text.replace(f'"{name}"', '"***"')
-    return text
-
-
-def _unusable(url: URL, reason: str) -> BadInput:
-    if _is_postgres(url):
-        place = f"{url.host or url.query.get('host') or 'localhost'}/{url.database or ''}"
-        remedy = f"See that the server runs, and that {URL_VARIABLE} names its user and password."
-    else:
-        place = shown_path(str(url.database))
-        remedy = f"See that the file can be written, or name another with {URL_VARIABLE}."
-    return bad_value("journal", f"{place} cannot be used: {reason}", remedy)

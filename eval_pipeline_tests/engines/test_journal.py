@@ -21,14 +21,12 @@ import pytest
 from click.testing import CliRunner
 
 from eval_pipeline.cli.journal import command
+from eval_pipeline.database import URL_VARIABLE, database_file, database_url
 from eval_pipeline.engines.journal import (
-    URL_VARIABLE,
     Call,
     Journal,
     Record,
     Usage,
-    journal_file,
-    journal_url,
 )
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
@@ -465,13 +463,13 @@ def test_the_url_is_the_environment_s_or_a_file_in_the_state_folder(
     project = Project(tmp_path, tmp_path / "a b?c%41#d@e")
     monkeypatch.delenv(URL_VARIABLE, raising=False)
     file = project.state / "journal.sqlite"
-    assert journal_file(journal_url(project)) == file
-    with Journal.open(journal_url(project)) as journal:
+    assert database_file(database_url(project)) == file
+    with Journal.open(database_url(project)) as journal:
         journal.record([record("x")])
     assert file.exists()
     monkeypatch.setenv(URL_VARIABLE, "postgresql://user:password@host/database")
-    assert journal_url(project) == "postgresql://user:password@host/database"
-    assert journal_file(journal_url(project)) is None
+    assert database_url(project) == "postgresql://user:password@host/database"
+    assert database_file(database_url(project)) is None
 
 
 def test_importing_it_is_light() -> None:

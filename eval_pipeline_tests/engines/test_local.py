@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.engines.journal import Journal, journal_url
+from eval_pipeline.database import database_url
+from eval_pipeline.engines.journal import Journal
 from eval_pipeline.engines.local import identity
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
@@ -61,7 +62,7 @@ def test_it_answers_within_the_schema_and_the_same_every_time(local: Project) ->
         assert isinstance(answer.tokens, dict)
         assert answer.tokens["completion"] == 24
     assert texts(ask(local, sample="again")) == texts(answers)
-    with Journal.open(journal_url(local)) as journal:
+    with Journal.open(database_url(local)) as journal:
         assert [usage.calls for usage in journal.stats()] == [4]
 
 

@@ -1,0 +1,220 @@
+"""The one database of a project: the journal, the history of evaluations, and alerts.
+
+SQLite in the state folder by default, PostgreSQL by URL.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+from eval_pipeline.problems import BadInput, bad_value, shown_path
+from eval_pipeline.project import Project
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, MetaData, Table
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL
+    from sqlalchemy.types import TypeEngine
+
+URL_VARIABLE = "EVAL_PIPELINE_JOURNAL"
+LOCK_SECONDS = 60
+CONNECT_SECONDS = 10
+
+_LOCK_NAMESPACE = 0x6A6F7572
+_ONLY_READS = "journal_only_reads"
+_POSTGRES_DRIVER = "postgresql+psycopg"
+
+
+def database_url(project: Project) -> str:
+    """The database of the environment, or the one in the project's state folder."""
+    return os.environ.get(URL_VARIABLE) or f"sqlite:///{quote(str(project.state / 'journal.sqlite'))}"
+
+
+def database_file(url: str) -> Path | None:
+    """The file that holds a database, or None where a server does."""
+    parsed = _parsed(url)
+    return None if _is_postgres(parsed) else Path(str(parsed.database))
+
+
+def text_type() -> TypeEngine[str]:
+    """Text whose order does not depend on a server's language."""
+    from sqlalchemy import Text
+
+    return Text().with_variant(Text(collation="C"), "postgresql")
+
+
+class Database:
+    """A database with some tables. Any number of processes may open it at once."""
+
+    def __init__(self, url: str, metadata: MetaData) -> None:
+        self._engine = _engine(_parsed(url))
+        self._reading_engine = self._engine.execution_options(**{_ONLY_READS: True})
+        self.is_postgres = _is_postgres(self._engine.url)
+        try:
+            with self.writing("schema") as connection:
+                metadata.create_all(connection)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
+        with _told(self._engine.url), self._reading_engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, what: str) -> Iterator[Connection]:
+        """A transaction that is the only one to write, as to SQLite; on a server, the only one to write that.
+
+        A lock on the whole is what makes look-then-write safe, and batches in any order free of deadlocks.
+        """
+        from sqlalchemy import func, select
+
+        with _told(self._engine.url), self._engine.begin() as connection:
+            if self.is_postgres:
+                number = zlib.crc32(what.encode()) - 2**31
+                connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NAMESPACE, number)))
+            yield connection
+
+    def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """An insert that can say what to do where the row is there already."""
+        from sqlalchemy.dialects import postgresql, sqlite
+
+        return postgresql.insert(table) if self.is_postgres else sqlite.insert(table)
+
+
+def _parsed(text: str) -> URL:
+    """A URL that can be used. The text is never repeated: a password may stand anywhere in a mistyped one."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    remedy = f"Set {URL_VARIABLE} to sqlite:////path/to/file or postgresql://user:password@host/database."
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise bad_value("journal", "is not a database's URL", remedy) from None
+    if _is_postgres(url):
+        if text.count("@") > 1 or "@" in f"{url.host}{url.database}":
+            percent = "Write @, : and / in a user's name or password as %40, %3A and %2F."
+            raise bad_value("journal", "is not a database's URL", percent)
+        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER):
+            raise bad_value(
+                "journal", "names another driver than psycopg", "Write postgresql://… without it."
+            )
+        return url.set(drivername=_POSTGRES_DRIVER)
+    if url.get_backend_name() != "sqlite" or url.host or url.username or url.query:
+        raise bad_value("journal", "is neither a SQLite file nor a PostgreSQL database", remedy)
+    if url.database in (None, "", ":memory:"):
+        raise bad_value("journal", "names no file", remedy)
+    return url
+
+
+def _is_postgres(url: URL) -> bool:
+    return url.get_backend_name() in ("postgres", "postgresql")
+
+
+def _engine(url: URL) -> Engine:
+    from sqlalchemy import create_engine, event
+
+    if not _is_postgres(url):
+        try:
+            Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unusable(url, str(error.strerror)) from None
+        engine = create_engine(url, hide_parameters=True, connect_args={"timeout": LOCK_SECONDS})
+        event.listen(engine, "connect", _configure_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        engine = create_engine(
+            url,
+            hide_parameters=True,
+            pool_pre_ping=True,
+            connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
+        )
+    except ImportError:
+        remedy = "Run: pip install 'psycopg[binary]'"
+        raise bad_value("journal", "is on PostgreSQL, which needs the package psycopg", remedy) from None
+    event.listen(engine, "connect", _configure_postgres)
+    return engine
+
+
+def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    connection.isolation_level = None  # transactions begin in `_begin_sqlite`
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait where several processes switch a new file over at once.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    connection.execute("PRAGMA synchronous=NORMAL").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    only_reads = connection.get_execution_options().get(_ONLY_READS, False)
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
+
+
+def _configure_postgres(connection: Any, _: object) -> None:
+    """Wait for others no longer than with SQLite, and let no process that hangs hold a lock for ever."""
+    with connection.cursor() as cursor:
+        for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
+            cursor.execute(f"SET {setting} = '{LOCK_SECONDS}s'")
+    connection.commit()
+
+
+@contextmanager
+def _told(url: URL) -> Iterator[None]:
+    """Tell what is wrong with a database without the credentials of its URL, and without what was stored."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except DBAPIError as error:
+        raise _unusable(url, _reason(url, error)) from None
+
+
+def _reason(url: URL, error: Exception) -> str:
+    text = str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    query = [value for name, value in url.query.items() if "pass" in name]
+    for secret in (str(url.password or ""), *map(str, query)):
+        text = text.replace(secret, "***") if secret else text
+    for name in (url.username, url.query.get("user")):
+        text = text.replace(f'"{name}"', '"***"')
+    return text
+
+
+def _unusable(url: URL, reason: str) -> BadInput:
+    if _is_postgres(url):
+        place = f"{url.host or url.query.get('host') or 'localhost'}/{url.database or ''}"
+        remedy = f"See that the server runs, and that {URL_VARIABLE} names its user and password."
+    else:
+        place = shown_path(str(url.database))
+        remedy = f"See that the file can be written, or name another with {URL_VARIABLE}."
+    return bad_value("journal", f"{place} cannot be used: {reason}", remedy)
