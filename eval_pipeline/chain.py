@@ -14,6 +14,7 @@ from eval_pipeline import checks, stages
 from eval_pipeline.answers import Answer
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.comparison import Comparison
+from eval_pipeline.database import database_url
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.operations import Operations
@@ -24,6 +25,7 @@ from eval_pipeline.reports import evaluation as shown
 from eval_pipeline.reports.charts import image
 from eval_pipeline.scoring import quantities
 from eval_pipeline.store import Scored, Store
+from eval_pipeline.store.history import History
 from eval_pipeline.store.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
@@ -251,6 +253,9 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         except BadInput as bad:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
+        with History(database_url(context.resources.project)) as history:
+            point = history.append(context.run_id, evaluation)
+            earlier = history.points(suite.name, context.partition_key, replays=False)
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
         tables = shown.group_tables(suite, evaluation.summary), shown.suite_tables(evaluation.summary)
@@ -262,6 +267,8 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md("\n\n".join(filter(None, tables)) or "none"),
+                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),
+                "replay": point.replay,
                 "evaluation": evaluation.id,
                 "cases": evaluation.summary.cases,
                 "trials": evaluation.summary.trials,

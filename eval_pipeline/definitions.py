@@ -1,7 +1,11 @@
-"""Everything that Dagster loads: the chain of every suite, its job, and the resources they share."""
+"""Everything that Dagster loads: the chain of every suite, its job, what starts it, and shared resources."""
 
 import dagster as dg
 
+from eval_pipeline.automation.alerts import ALERTS, build_alerts
+from eval_pipeline.automation.configuration import read_automation
+from eval_pipeline.automation.schedules import build_schedules
+from eval_pipeline.automation.sensors import build_sensors
 from eval_pipeline.chain import PROGRESS, PROJECT, STORE, LogProgress, build_chain, build_job
 from eval_pipeline.project import Project
 from eval_pipeline.store.io_manager import StoreIOManager
@@ -10,10 +14,18 @@ from eval_pipeline.suites import all_suites
 
 def build_definitions(project: Project) -> dg.Definitions:
     """The definitions of a project."""
+    automation = read_automation(project)
     chains = {suite: build_chain(suite, project) for suite in all_suites(project)}
+    jobs = {suite: build_job(suite, chain) for suite, chain in chains.items()}
     return dg.Definitions(
-        assets=[asset for chain in chains.values() for asset in chain],
-        jobs=[build_job(suite, chain) for suite, chain in chains.items()],
+        assets=[*(asset for chain in chains.values() for asset in chain), ALERTS],
+        jobs=list(jobs.values()),
+        schedules=[
+            schedule
+            for suite, job in jobs.items()
+            for schedule in build_schedules(suite, job, project, automation)
+        ],
+        sensors=[*build_sensors(list(jobs), list(jobs.values()), project), build_alerts(project, automation)],
         resources={
             PROJECT: project,
             STORE: StoreIOManager(project.state),

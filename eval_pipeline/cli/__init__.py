@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or with another version.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
+    "history": "Show how a suite's numbers went over time, or export them.",
     "golden": "Check golden sets, and sign them off.",
     "journal": "Show what metered calls have cost, and forget their answers.",
 }

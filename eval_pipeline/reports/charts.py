@@ -58,3 +58,24 @@ def image(svg: str, description: str) -> str:
     """An SVG inside Markdown, as part of the text itself."""
     data = base64.b64encode(svg.encode()).decode()
     return f"![{description}](data:image/svg+xml;base64,{data})"
+
+
+def line(title: str, values: Sequence[float], labels: tuple[str, str]) -> str:
+    """Numbers in their order, from left to right, between the least (below) and the greatest (above)."""
+    low, high = min(values), max(values)
+    width, height, top = LABEL + BAR + SHOWN, 150, 40
+    step = (width - LABEL) / max(len(values) - 1, 1)
+    heights = [(value - low) / (high - low) if high > low else 0.5 for value in values]
+    points = [
+        (LABEL / 2 + step * index, top + (height - top - 20) * (1 - h)) for index, h in enumerate(heights)
+    ]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{GREEN}"/>' for x, y in points)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="#ffffff"/>'
+        f'<text x="8" y="20" font-weight="bold">{escape(title)}</text>'
+        f'<text x="8" y="{top + 5}">{escape(labels[1])}</text>'
+        f'<text x="8" y="{height - 15}">{escape(labels[0])}</text>'
+        f'<polyline points="{path}" fill="none" stroke="{GREEN}" stroke-width="2"/>{dots}</svg>'
+    )

@@ -10,10 +10,11 @@ from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
 from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
-from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars
+from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, line
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number
 from eval_pipeline.scoring import Scores, quantities
+from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Overview, Suite, Unit
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
@@ -261,6 +262,16 @@ def comparison_chart(suite: Suite, comparison: Comparison) -> str:
             for each, gain in zip(gated, gains, strict=True)
         ],
     )
+
+
+def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
+    """The headline over all evaluations of a version that asked anew."""
+    unit = units(suite)[suite.headline]
+    values = [value for point in points if (value := point.metrics.get(suite.headline)) is not None]
+    if not values:
+        return line(f"{suite.headline}: undefined so far", [0.0], ("", ""))
+    ends = (number(min(values), unit), number(max(values), unit))
+    return line(f"{suite.headline}: {counted(len(values), 'evaluation')} that asked anew", values, ends)
 
 
 def comparison_text(suite: Suite, comparison: Comparison) -> str:

@@ -1,0 +1,1 @@
+"""Runs that start themselves, and alerts that arrive."""

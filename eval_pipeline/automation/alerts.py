@@ -1,0 +1,201 @@
+"""From failed checks and failed runs to messages that arrive."""
+
+import datetime
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+import dagster as dg
+import msgspec
+from dagster import DagsterEventType
+
+from eval_pipeline.automation.configuration import Automation
+from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Message
+from eval_pipeline.database import database_url
+from eval_pipeline.project import Project
+from eval_pipeline.reports.markdown import plain, readable, table
+
+TARGETS = {"critical": "EVAL_PIPELINE_ALERTS_CRITICAL", "warning": "EVAL_PIPELINE_ALERTS_WARNING"}
+"""Environment variables with apprise URLs, separated by blanks."""
+SECONDS_BETWEEN_LOOKS = 15
+RUNS_AT_ONCE = 100
+LONGEST_TEXT = 1500
+MOST_FINDINGS = 10
+FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+STARTED_ITSELF = ("dagster/schedule_name", "dagster/sensor_name")
+TITLES = {
+    "opened": "{severity}: {subject}",
+    "worse": "Now critical: {subject}",
+    "recovered": "Recovered: {subject}",
+}
+
+ALERTS = dg.AssetSpec(
+    "alerts",
+    group_name="automation",
+    description="Versions that are unwell and those that were: what failed, since when, and until when.",
+)
+
+
+class _Cursor(msgspec.Struct, frozen=True):
+    """The moment up to which finished runs were looked at."""
+
+    updated: float = 0.0
+
+
+def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
+    """The sensor that turns finished runs into incidents, and incidents into messages."""
+
+    @dg.sensor(
+        name="alerts",
+        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
+        description="Tells of failed checks and failed runs, once per incident, and of recoveries.",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    def alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        cursor = msgspec.json.decode(context.cursor or "{}", type=_Cursor)
+        with Incidents(database_url(project)) as incidents:
+            updated, changed = look_at_runs(context.instance, incidents, cursor.updated, settings.ui)
+            for message in incidents.undelivered():
+                incidents.told(message, delivered=deliver(message, context.log))
+            shown = [_shown(incidents.all())] if changed or context.cursor is None else []
+        return dg.SensorResult(
+            cursor=msgspec.json.encode(_Cursor(updated)).decode(),
+            asset_events=shown,
+            skip_reason=None if shown else "No run finished that changed an incident.",
+        )
+
+    return alerts
+
+
+def look_at_runs(
+    instance: dg.DagsterInstance, incidents: Incidents, since: float, ui: str
+) -> tuple[float, bool]:
+    """Look at the runs that finished since a moment: up to which moment, and whether anything changed.
+
+    Runs of the same moment are looked at again next time: the incidents know which they know.
+    """
+    filters = dg.RunsFilter(
+        statuses=FINISHED,
+        updated_after=datetime.datetime.fromtimestamp(max(since - 1.0, 0.0), datetime.UTC) if since else None,
+    )
+    records = instance.get_run_records(
+        filters, limit=RUNS_AT_ONCE, order_by="update_timestamp", ascending=True
+    )
+    changed = False
+    for record in records:
+        run = record.dagster_run
+        since = max(since, record.update_timestamp.timestamp())
+        subject = _subject(run)
+        if subject is not None and run.status != dg.DagsterRunStatus.CANCELED:
+            may_open = any(tag in run.tags for tag in STARTED_ITSELF)
+            found = list(_findings(instance, run, ui))
+            changed |= incidents.look_at(run.run_id, subject, found, may_open=may_open)
+    return since, changed
+
+
+def _subject(run: dg.DagsterRun) -> str | None:
+    suite, found, _ = run.job_name.rpartition("_evaluation")
+    version = run.tags.get("dagster/partition")
+    return f"{suite} {version}" if found and version else None
+
+
+def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iterator[Finding]:
+    entries = instance.all_logs(run.run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+    for entry in entries:
+        if entry.dagster_event is None:
+            continue
+        check = entry.dagster_event.asset_check_evaluation_data
+        if not check.passed:
+            critical = check.severity == dg.AssetCheckSeverity.ERROR
+            yield Finding(
+                check.check_name,
+                "critical" if critical else "warning",
+                readable(check.description or "")[:LONGEST_TEXT],
+                _link(ui, check.asset_key, run.tags.get("dagster/partition", "")),
+            )
+    if run.status == dg.DagsterRunStatus.FAILURE and not any(
+        entry.dagster_event and not entry.dagster_event.asset_check_evaluation_data.passed
+        for entry in entries
+    ):
+        yield Finding("run", "critical", "The run failed; see its log.", f"{ui}/runs/{run.run_id}")
+
+
+def _link(ui: str, key: dg.AssetKey, version: str) -> str:
+    path = "/".join(quote(part) for part in key.path)
+    return f"{ui}/assets/{path}?view=checks&partition={quote(version)}"
+
+
+def text_of(message: Message) -> tuple[str, str]:
+    """The title and the text of a message."""
+    incident = message.incident
+    title = TITLES[message.kind].format(severity=incident.severity.capitalize(), subject=incident.subject)
+    if message.kind == "recovered":
+        lasted = (incident.closed_at or incident.opened_at) - incident.opened_at
+        return title, f"Every check passes again, after {_duration(lasted)}."
+    worst = sorted(incident.findings, key=lambda each: each.severity != "critical")
+    lines = [f"{each.check}: {each.text}\n{each.link}" for each in worst[:MOST_FINDINGS]]
+    more = len(worst) - MOST_FINDINGS
+    return title, "\n\n".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+
+
+def deliver(message: Message, log: logging.Logger) -> bool:
+    """Send a message to the targets of its severity; to the log where there are none."""
+    title, text = text_of(message)
+    urls = os.environ.get(TARGETS[message.incident.severity], "").split()
+    if not urls:
+        log.warning(f"{title}\n{text}")
+        return True
+    import apprise
+
+    logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)  # its messages may hold a target's URL
+    notifier = apprise.Apprise()
+    usable = [notifier.add(url) for url in urls]
+    kinds = {
+        "opened": apprise.NotifyType.FAILURE,
+        "worse": apprise.NotifyType.FAILURE,
+        "recovered": apprise.NotifyType.SUCCESS,
+    }
+    delivered = all(usable) and bool(
+        notifier.notify(body=text, title=title, notify_type=kinds[message.kind], body_format="text")
+    )
+    if not delivered:
+        wrong = [str(index + 1) for index, fine in enumerate(usable) if not fine]
+        reason = f"target {', '.join(wrong)} is not an apprise URL" if wrong else "a target cannot be reached"
+        log.error(f"An alert was not delivered ({reason}; see {TARGETS[message.incident.severity]}): {title}")
+    return delivered
+
+
+def _shown(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
+    """All incidents, for the UI."""
+    open_ = [each for each in incidents if each.closed_at is None]
+    rows = (
+        (
+            "open" if each.closed_at is None else "closed",
+            each.severity,
+            plain(each.subject),
+            _moment(each.opened_at),
+            _moment(each.closed_at) if each.closed_at is not None else "",
+            str(each.relapses),
+            "; ".join(f"{finding.check}: {plain(finding.text, 200)}" for finding in each.findings),
+        )
+        for each in incidents
+    )
+    header = ("state", "severity", "version", "opened", "closed", "relapses", "findings")
+    return dg.AssetMaterialization(
+        "alerts",
+        metadata={
+            "open": len(open_),
+            "critical": sum(each.severity == "critical" for each in open_),
+            "incidents": dg.MetadataValue.md(table(header, rows) if incidents else "There are none."),
+        },
+    )
+
+
+def _moment(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _duration(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -1,0 +1,51 @@
+"""`automation.yaml`: when evaluations start by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from eval_pipeline.documents import Violation, read_yaml
+from eval_pipeline.problems import Problems
+from eval_pipeline.project import Project
+
+FILE = "automation.yaml"
+
+
+class Automation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When and where the clock stands; times are cron expressions."""
+
+    timezone: str = "UTC"
+    nightly: str = "0 2 * * *"
+    """Every suite's active versions, asked afresh."""
+    weekly: str = "0 4 * * 1"
+    """Every version that is not archived, asked afresh."""
+    ui: str = "http://127.0.0.1:3000"
+    """Where alerts link to."""
+
+
+def read_automation(project: Project) -> Automation:
+    """The project's automation; the defaults where there is no such file."""
+    path = project.root / FILE
+    if not path.is_file():
+        return Automation()
+    problems = Problems()
+    found = read_yaml(path, Automation, problems, _violations)
+    problems.stop_if_any()
+    assert found is not None
+    return found
+
+
+def _violations(file: Automation) -> Iterator[Violation]:
+    from zoneinfo import available_timezones
+
+    from dagster._utils.schedules import is_valid_cron_schedule
+
+    if file.timezone not in available_timezones():
+        remedy = "Write it as in Europe/Amsterdam."
+        yield Violation(("timezone",), f"{file.timezone!r} is not a time zone", remedy)
+    for name in ("nightly", "weekly"):
+        if not is_valid_cron_schedule(getattr(file, name)):
+            remedy = "Write minute, hour, day, month and weekday: 0 2 * * *."
+            yield Violation((name,), f"{getattr(file, name)!r} is not a cron expression", remedy)

@@ -1,0 +1,232 @@
+"""Incidents: one for each version that is unwell, from the first failed check to its recovery.
+
+Everything is kept in the project's database: which runs were looked at, which incidents are open, and
+which messages still have to be delivered. So no run is looked at twice, and no message is lost or
+repeated, whenever a process dies.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import msgspec
+
+from eval_pipeline.database import Database, text_type
+from eval_pipeline.suite import Severity
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, MetaData, Table
+    from sqlalchemy.engine import Row
+
+QUIET_SECONDS = 24 * 3600.0
+"""Who falls ill again so soon after a recovery is flapping: the incident goes on, untold."""
+MOST_ATTEMPTS = 20
+
+Kind = Literal["opened", "worse", "recovered"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something wrong that a run brought to light."""
+
+    check: str
+    severity: Severity
+    text: str
+    link: str = ""
+
+
+class Incident(msgspec.Struct, frozen=True):
+    """A version that is unwell, or was."""
+
+    number: int
+    subject: str
+    severity: Severity
+    opened_at: float
+    closed_at: float | None
+    relapses: int
+    findings: tuple[Finding, ...]
+
+
+class Message(msgspec.Struct, frozen=True):
+    """Something to tell."""
+
+    number: int
+    kind: Kind
+    incident: Incident
+
+
+class Incidents:
+    """All incidents of a project."""
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
+        self._incidents, self._runs, self._messages, metadata = _tables()
+        self._database = Database(url, metadata)
+        self._clock = clock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+
+    def look_at(self, run: str, subject: str, findings: Sequence[Finding], *, may_open: bool = True) -> bool:
+        """Take in what a run found about a subject; whether anything changed. A run counts once."""
+        with self._database.writing("incidents") as connection:
+            statement = self._database.insert(self._runs).values(run=run)
+            if not connection.execute(
+                statement.on_conflict_do_nothing(index_elements=["run"]).returning(self._runs.c.run)
+            ).first():
+                return False
+            latest = self._latest(connection, subject)
+            is_open = latest is not None and latest.closed_at is None
+            if not findings:
+                if latest is not None and is_open:
+                    self._close(connection, latest)
+                return is_open
+            if latest is not None and is_open:
+                self._go_on(connection, latest, findings)
+                return True
+            if not may_open:
+                return False
+            if latest is not None and self._clock() - (latest.closed_at or 0.0) < QUIET_SECONDS:
+                self._relapse(connection, latest, findings)
+            else:
+                self._open(connection, subject, findings)
+            return True
+
+    def all(self, most: int = 200) -> list[Incident]:
+        """Incidents, the open ones first, then the latest."""
+        table = self._incidents
+        statement = table.select().order_by(table.c.closed_at.is_not(None), table.c.number.desc()).limit(most)
+        with self._database.reading() as connection:
+            return [_incident(row) for row in connection.execute(statement)]
+
+    def undelivered(self) -> list[Message]:
+        """What was not told yet, oldest first."""
+        messages, incidents = self._messages, self._incidents
+        statement = (
+            messages.select()
+            .where(messages.c.delivered_at.is_(None), messages.c.attempts < MOST_ATTEMPTS)
+            .order_by(messages.c.number)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(statement).all()
+            found = []
+            for row in rows:
+                owner = connection.execute(incidents.select().where(incidents.c.number == row.incident)).one()
+                found.append(Message(row.number, row.kind, _incident(owner)))
+            return found
+
+    def told(self, message: Message, *, delivered: bool) -> None:
+        """Note that a message arrived, or that it was tried in vain."""
+        messages = self._messages
+        values = {"attempts": messages.c.attempts + 1}
+        if delivered:
+            values["delivered_at"] = self._clock()  # type: ignore[assignment]
+        with self._database.writing("incidents") as connection:
+            connection.execute(messages.update().where(messages.c.number == message.number).values(**values))
+
+    def _latest(self, connection: Connection, subject: str) -> Row[Any] | None:
+        table = self._incidents
+        statement = table.select().where(table.c.subject == subject).order_by(table.c.number.desc()).limit(1)
+        return connection.execute(statement).first()
+
+    def _open(self, connection: Connection, subject: str, findings: Sequence[Finding]) -> None:
+        statement = (
+            self._incidents.insert()
+            .values(
+                subject=subject,
+                severity=_severity(findings),
+                opened_at=self._clock(),
+                relapses=0,
+                findings=_encoded(findings),
+            )
+            .returning(self._incidents.c.number)
+        )
+        self._tell(connection, connection.execute(statement).scalar_one(), "opened")
+
+    def _go_on(self, connection: Connection, latest: Row[Any], findings: Sequence[Finding]) -> None:
+        severity = _severity(findings)
+        self._change(connection, latest.number, severity=severity, findings=_encoded(findings))
+        if severity == "critical" and latest.severity != "critical":
+            self._tell(connection, latest.number, "worse")
+
+    def _relapse(self, connection: Connection, latest: Row[Any], findings: Sequence[Finding]) -> None:
+        """Open the last incident again. A worse relapse is told; the same one is only counted."""
+        values = {"closed_at": None, "relapses": latest.relapses + 1}
+        self._change(connection, latest.number, **values)
+        self._go_on(connection, latest, findings)
+
+    def _close(self, connection: Connection, latest: Row[Any]) -> None:
+        self._change(connection, latest.number, closed_at=self._clock())
+        if not latest.relapses:
+            self._tell(connection, latest.number, "recovered")
+
+    def _change(self, connection: Connection, number: int, **values: Any) -> None:
+        table = self._incidents
+        connection.execute(table.update().where(table.c.number == number).values(**values))
+
+    def _tell(self, connection: Connection, incident: int, kind: Kind) -> None:
+        connection.execute(self._messages.insert().values(incident=incident, kind=kind, attempts=0))
+
+
+def _severity(findings: Sequence[Finding]) -> Severity:
+    return "critical" if any(each.severity == "critical" for each in findings) else "warning"
+
+
+def _encoded(findings: Sequence[Finding]) -> str:
+    return msgspec.json.encode(list(findings)).decode()
+
+
+def _incident(row: Row[Any]) -> Incident:
+    return Incident(
+        row.number,
+        row.subject,
+        row.severity,
+        row.opened_at,
+        row.closed_at,
+        row.relapses,
+        tuple(msgspec.json.decode(row.findings, type=list[Finding])),
+    )
+
+
+class _Tables(NamedTuple):
+    incidents: Table
+    runs: Table
+    messages: Table
+    metadata: MetaData
+
+
+@functools.cache
+def _tables() -> _Tables:
+    from sqlalchemy import Column, Double, Integer, MetaData, Table
+
+    text = text_type()
+    metadata = MetaData()
+    incidents = Table(
+        "alert_incidents",
+        metadata,
+        Column("number", Integer, primary_key=True, autoincrement=True),
+        Column("subject", text, nullable=False, index=True),
+        Column("severity", text, nullable=False),
+        Column("opened_at", Double, nullable=False),
+        Column("closed_at", Double),
+        Column("relapses", Integer, nullable=False),
+        Column("findings", text, nullable=False),
+    )
+    runs = Table("alert_runs", metadata, Column("run", text, primary_key=True))
+    messages = Table(
+        "alert_messages",
+        metadata,
+        Column("number", Integer, primary_key=True, autoincrement=True),
+        Column("incident", Integer, nullable=False),
+        Column("kind", text, nullable=False),
+        Column("attempts", Integer, nullable=False),
+        Column("delivered_at", Double),
+    )
+    return _Tables(incidents, runs, messages, metadata)

@@ -1,0 +1,84 @@
+"""Nightly and weekly evaluations. They ask afresh: a model that changed overnight must show."""
+
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import dagster as dg
+
+from eval_pipeline.automation.configuration import Automation
+from eval_pipeline.automation.evaluations import evaluation_request, register
+from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import active_versions, load_prompts
+from eval_pipeline.suite import Suite
+
+Versions = Callable[[], list[str]]
+
+
+def build_schedules(
+    suite: Suite, job: Any, project: Project, times: Automation
+) -> list[dg.ScheduleDefinition]:
+    """The two schedules of a suite."""
+    folder = project.prompts(suite.name)
+
+    def current_versions() -> list[str]:
+        problems = Problems()
+        prompts = load_prompts(suite, folder, problems)
+        return [prompt.version for prompt in prompts if prompt.front.status != "archived"]
+
+    return [
+        _schedule(
+            suite,
+            job,
+            "nightly",
+            times.nightly,
+            times.timezone,
+            lambda: active_versions(suite, folder),
+            f"Every night, the active versions of {suite.name}, asked afresh.",
+        ),
+        _schedule(
+            suite,
+            job,
+            "weekly",
+            times.weekly,
+            times.timezone,
+            current_versions,
+            f"Every week, all versions of {suite.name} that are not archived, asked afresh.",
+        ),
+    ]
+
+
+def _schedule(
+    suite: Suite, job: Any, name: str, cron: str, timezone: str, versions: Versions, description: str
+) -> dg.ScheduleDefinition:
+    @dg.schedule(
+        cron,
+        name=f"{suite.name}_{name}",
+        job=job,
+        execution_timezone=timezone,
+        description=description,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+    def schedule(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
+        due = context.scheduled_execution_time.astimezone(ZoneInfo(timezone))
+        sample = f"{name}-{due:%Y-%m-%d}" + ("" if name == "weekly" else _time_of(cron, due))
+        try:
+            found = versions()
+        except BadInput as bad:
+            return dg.SkipReason("; ".join(map(str, bad.problems)))
+        if not found:
+            return dg.SkipReason(f"{suite.name} has no such version.")
+        register(context.instance, suite, found)
+        return [
+            evaluation_request(suite, version, f"{sample}/{suite.name}/{version}", name, sample)
+            for version in found
+        ]
+
+    return schedule
+
+
+def _time_of(cron: str, due: Any) -> str:
+    """Beside the day, the time: only where a schedule is due more than once a day."""
+    minute, hour = cron.split()[:2]
+    return "" if minute.isdecimal() and hour.isdecimal() else f"T{due:%H%M}"

@@ -1,0 +1,85 @@
+"""`eval-pipeline history`: how a suite's numbers went over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from eval_pipeline.content import replacing
+from eval_pipeline.database import database_url
+from eval_pipeline.gates import GATES_FILE, read_gates
+from eval_pipeline.problems import Problems, shown_path
+from eval_pipeline.project import Project
+from eval_pipeline.reports.evaluation import units
+from eval_pipeline.reports.numbers import counted, number
+from eval_pipeline.store.history import History, Point, export
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite
+
+MOST_COLUMNS = 4
+SPARKS = "▁▂▃▄▅▆▇█"
+
+
+@click.command("history")
+@click.argument("suite")
+@click.option("--prompt", "version", help="One version only.")
+@click.option("--replays", is_flag=True, help="Show evaluations of answers that were known, too.")
+@click.option("--last", type=click.IntRange(1), default=30, show_default=True, help="How many to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole history as JSON.")
+@click.option("--export", "file", type=click.Path(path_type=Path), help="Write it to a metrics-history.json.")
+def command(
+    suite: str, version: str | None, replays: bool, last: int, as_json: bool, file: Path | None
+) -> None:
+    """Show how the numbers of SUITE went over time, version by version."""
+    project = Project.find()
+    found = find_suite(project, suite)
+    with History(database_url(project)) as history:
+        points = history.points(found.name, version)
+    if file is not None:
+        with replacing(file) as temporary:
+            temporary.write_bytes(export(points))
+        click.echo(f"{counted(len(points), 'evaluation')} written to {shown_path(file)}")
+    elif as_json:
+        click.echo(export(points).decode(), nl=False)
+    else:
+        _show(project, found, [point for point in points if replays or not point.replay], last)
+
+
+def _show(project: Project, suite: Suite, points: list[Point], last: int) -> None:
+    from eval_pipeline.cli.console import print_table
+
+    if not points:
+        click.echo(f"No evaluation yet. Run: eval-pipeline run {suite.name}")
+        return
+    unit = units(suite)
+    gated = read_gates(suite, project.golden(suite.name) / GATES_FILE, Problems())
+    names = [suite.headline, *(name for name in gated if name != suite.headline)][:MOST_COLUMNS]
+    print_table(
+        ("evaluated at", "version", "engine", "sample", *names, "gates"),
+        (
+            (
+                point.evaluated_at[:16].replace("T", " "),
+                point.version,
+                point.engine,
+                point.sample + (" (replay)" if point.replay else ""),
+                *(number(point.metrics.get(name), unit[name]) for name in names),
+                "✓" if point.passed else "✗",
+            )
+            for point in points[-last:]
+        ),
+    )
+    for version in dict.fromkeys(point.version for point in points):
+        values = [point.metrics.get(suite.headline) for point in points if point.version == version]
+        click.echo(f"{suite.headline} of {version}: {sparkline(values[-last:])}")
+
+
+def sparkline(values: list[float | None]) -> str:
+    """Numbers as a row of blocks between the least and the greatest; a gap where there is none."""
+    present = [value for value in values if value is not None]
+    low, high = min(present, default=0.0), max(present, default=0.0)
+    steps = len(SPARKS) - 1
+    return "".join(
+        " " if value is None else SPARKS[round((value - low) / (high - low) * steps) if high > low else steps]
+        for value in values
+    )
