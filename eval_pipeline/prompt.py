@@ -153,6 +153,11 @@ def _parse(suite: Suite, path: Path, problems: Problems) -> Prompt | None:
     except UnicodeDecodeError as error:
         problems.add(path, f"byte {error.start} is not UTF-8", "Save the file as UTF-8.")
         return None
+    return load_prompt_text(suite, path, text, problems)
+
+
+def load_prompt_text(suite: Suite, path: Path, text: str, problems: Problems) -> Prompt | None:
+    """A version from the text of its file."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         problems.add(

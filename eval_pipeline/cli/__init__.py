@@ -16,8 +16,10 @@ COMMANDS = {
     "score": "Score a file of recorded outputs against a golden set.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or with another version.",
+    "gate": "Decide whether a change may go in: for CI.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "history": "Show how a suite's numbers went over time, or export them.",
+    "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, and sign them off.",
     "journal": "Show what metered calls have cost, and forget their answers.",
 }

@@ -98,9 +98,8 @@ def promote(
     The record is written last and is the only thing that points at the answers, so that a
     baseline is always the old one or the new one.
     """
-    objections = _objections(evaluation, comparison)
-    if objections:
-        raise Refused("\n".join(objections))
+    if found := objections(evaluation, comparison):
+        raise Refused("\n".join(found))
     version = evaluation.identity.outputs.version
     lines = b"".join(recorded_line(answer) for answer in answers)
     outputs_hash = hashlib.sha256(lines).hexdigest()
@@ -126,7 +125,8 @@ def promote(
     return baseline
 
 
-def _objections(evaluation: Evaluation, comparison: Comparison | None) -> list[str]:
+def objections(evaluation: Evaluation, comparison: Comparison | None) -> list[str]:
+    """What speaks against trusting an evaluation."""
     summary = evaluation.summary
     found = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "fail"]
     if summary.error_count:

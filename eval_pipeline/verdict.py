@@ -1,0 +1,191 @@
+"""What the gate says of a change: version by version, and as a whole."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import msgspec
+
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Evaluation, score_report
+from eval_pipeline.problems import Problem
+from eval_pipeline.reports.evaluation import comparison_table, metric_table
+from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.numbers import number
+from eval_pipeline.suite import Suite
+
+State = Literal["pass", "warn", "block", "not_evaluated", "unusable"]
+STATES: tuple[State, ...] = ("pass", "warn", "not_evaluated", "block", "unusable")
+"""From the best to the worst."""
+SIGNS: dict[State, str] = {
+    "pass": "✓",
+    "warn": "⚠",
+    "block": "✗",
+    "not_evaluated": "✗ not evaluated",
+    "unusable": "✗ unusable",
+}
+EXIT_CODES: dict[State, int] = {"pass": 0, "warn": 0, "not_evaluated": 1, "block": 1, "unusable": 2}
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What the gate says of one version, and why."""
+
+    suite: str
+    version: str
+    cause: str
+    state: State
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    evaluation: Evaluation | None = None
+    comparison: Comparison | None = None
+
+
+def judge_version(
+    suite: str,
+    version: str,
+    cause: str,
+    evaluation: Evaluation,
+    comparison: Comparison | None,
+    unsigned: Sequence[str],
+    unread_text: bool,
+) -> Judged:
+    """Apply the blocking rules to an evaluation and its comparison with the baseline."""
+    blocking = [
+        f"{gate.metric}: {gate.message}" for gate in evaluation.summary.gates if gate.status == "fail"
+    ]
+    warnings = [
+        f"{gate.metric}: {gate.message}" for gate in evaluation.summary.gates if gate.status == "warn"
+    ]
+    if unsigned:
+        told = ", ".join(unsigned[:5])
+        blocking.append(f"the golden set has changes that nobody signed off: {told}")
+    if comparison is None:
+        blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
+    elif comparison.stops:
+        blocking.append(f"against {comparison.before}: {comparison.conclusion}")
+    elif comparison.action != "proceed":
+        warnings.append(f"against {comparison.before}: {comparison.conclusion}")
+    state: State = "block" if blocking else "warn" if warnings else "pass"
+    if unread_text and not blocking:
+        state = "not_evaluated"
+        engine = evaluation.identity.outputs.engine
+        blocking.append(
+            f"only text changed that the engine {engine!r} does not read; evaluate it on one that does"
+        )
+    return Judged(suite, version, cause, state, tuple(blocking), tuple(warnings), evaluation, comparison)
+
+
+def unusable(suite: str, version: str, cause: str, problems: Sequence[Problem]) -> Judged:
+    """A version that cannot be evaluated."""
+    return Judged(suite, version, cause, "unusable", tuple(map(str, problems)))
+
+
+def worst(judged: Sequence[Judged]) -> State:
+    """The state of the whole."""
+    return max((each.state for each in judged), key=STATES.index, default="pass")
+
+
+def to_markdown(judged: Sequence[Judged], suites: dict[str, Suite], untouched: Sequence[str]) -> str:
+    """The summary for a pull request: verdict first, then every version."""
+    state = worst(judged)
+    titles = {
+        "pass": "✓ Prompt evaluation passes",
+        "warn": "⚠ Prompt evaluation passes with warnings",
+        "block": "✗ Prompt evaluation blocks this change",
+        "not_evaluated": "✗ This change was not evaluated",
+        "unusable": "✗ Prompt evaluation could not be done",
+    }
+    parts = [f"# {titles[state] if judged else '✓ Nothing to evaluate'}"]
+    if judged:
+        rows = (
+            (SIGNS[each.state], each.suite, plain(each.version), _headline(each, suites), _change(each))
+            for each in judged
+        )
+        parts.append(table(("", "suite", "version", "headline", "against the baseline"), rows))
+    if untouched:
+        parts.append(f"Not touched by this change: {', '.join(untouched)}.")
+    for each in judged:
+        parts.append(f"## {each.suite}: {plain(each.version)}\n\nEvaluated because of: {each.cause}.")
+        lines = [*(f"✗ {plain(line, 1000)}" for line in each.reasons)]
+        lines += [f"⚠ {plain(line, 1000)}" for line in each.warnings]
+        parts.append(bullets(lines) or "Every gate passes, and nothing got worse.")
+        if each.evaluation and each.suite in suites:
+            suite = suites[each.suite]
+            inner = metric_table(suite, each.evaluation.summary)
+            if each.comparison:
+                inner += "\n\n" + comparison_table(suite, each.comparison)
+            parts.append(f"<details><summary>All numbers</summary>\n\n{inner}\n\n</details>")
+    return "\n\n".join(parts) + "\n"
+
+
+def _headline(judged: Judged, suites: dict[str, Suite]) -> str:
+    if judged.evaluation is None:
+        return ""
+    suite = suites[judged.suite]
+    value = judged.evaluation.summary.metrics[suite.headline].value
+    return f"{suite.headline} {number(value, suite.metric(suite.headline).unit)}"
+
+
+def _change(judged: Judged) -> str:
+    return judged.comparison.verdict if judged.comparison else "no baseline" if judged.evaluation else ""
+
+
+def to_junit(judged: Sequence[Judged]) -> bytes:
+    """One test case for each version: what CI systems read."""
+    root = ElementTree.Element("testsuites", name="eval-pipeline gate")
+    for suite in dict.fromkeys(each.suite for each in judged):
+        own = [each for each in judged if each.suite == suite]
+        element = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=suite,
+            tests=str(len(own)),
+            failures=str(sum(each.state in ("block", "not_evaluated") for each in own)),
+            errors=str(sum(each.state == "unusable" for each in own)),
+        )
+        for each in own:
+            case = ElementTree.SubElement(element, "testcase", classname=suite, name=each.version)
+            if each.state in ("block", "not_evaluated", "unusable"):
+                kind = "error" if each.state == "unusable" else "failure"
+                failure = ElementTree.SubElement(
+                    case, kind, message=_xml(each.reasons[0] if each.reasons else "")
+                )
+                failure.text = _xml("\n".join(each.reasons))
+            if each.warnings:
+                ElementTree.SubElement(case, "system-out").text = _xml("\n".join(each.warnings))
+    body: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + body
+
+
+def _xml(text: str) -> str:
+    """Text without what no XML document may hold."""
+    return "".join(letter if letter in "\n\t" or letter.isprintable() else "\ufffd" for letter in text)
+
+
+def to_report(judged: Sequence[Judged], suites: dict[str, Suite], untouched: Sequence[str]) -> dict[str, Any]:
+    """Everything as plain data."""
+    state = worst(judged)
+    return {
+        "state": state,
+        "pass": EXIT_CODES[state] == 0,
+        "decided_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "untouched": list(untouched),
+        "versions": [
+            {
+                "suite": each.suite,
+                "version": each.version,
+                "cause": each.cause,
+                "state": each.state,
+                "reasons": each.reasons,
+                "warnings": each.warnings,
+                "report": score_report(suites[each.suite], each.evaluation.summary)
+                if each.evaluation
+                else None,
+                "comparison": msgspec.to_builtins(each.comparison) if each.comparison else None,
+            }
+            for each in judged
+        ],
+    }
