@@ -47,7 +47,7 @@ def new(suite: str, name: str, step: str | None) -> None:
     found = find_suite(project, suite)
     folder = project.prompts(found.name)
     active = _active(found, folder, name)
-    version = _following(folder, name, step)
+    version = _following(folder, active, step)
     text = active.path.read_text(encoding="utf-8-sig")
     head, body = text[: -len(active.body)] if active.body else text, active.body
     head = _STATUS.sub("status: candidate", head, count=1)
@@ -114,14 +114,14 @@ def _active(suite: Suite, folder: Path, name: str) -> Prompt:
     return active[0]
 
 
-def _following(folder: Path, name: str, step: str) -> str:
-    """The next version: above every one there is, whatever its status."""
-    versions = [version_order(each) for each in versions_in(folder) if prompt_name(each) == name]
-    major = max(major for _, major, _ in versions)
+def _following(folder: Path, active: Prompt, step: str) -> str:
+    """The next free number: after the active version's minor ones, or after every major one."""
+    versions = [version_order(each) for each in versions_in(folder) if prompt_name(each) == active.name]
     if step == "major":
-        return f"{name}-v{major + 1}.0"
-    minor = max(minor for _, its_major, minor in versions if its_major == major)
-    return f"{name}-v{major}.{minor + 1}"
+        return f"{active.name}-v{max(major for _, major, _ in versions) + 1}.0"
+    current = version_order(active.version)[1]
+    minor = max(minor for _, major, minor in versions if major == current)
+    return f"{active.name}-v{current}.{minor + 1}"
 
 
 def _judge(project: Project, suite: Suite, prompt: Prompt, replaced: list[Prompt]) -> Comparison | None:
