@@ -254,7 +254,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
         with History(database_url(context.resources.project)) as history:
-            point = history.append(context.run_id, evaluation)
+            point = history.append(context.run.run_id, evaluation)
             earlier = history.points(suite.name, context.partition_key, replays=False)
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)

@@ -1,0 +1,159 @@
+"""Nightly and weekly evaluations, a simulated month of them, and what they leave behind."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import dagster as dg
+import pytest
+import yaml
+
+from eval_pipeline.automation.configuration import Automation, read_automation
+from eval_pipeline.automation.incidents import Incidents
+from eval_pipeline.database import database_url
+from eval_pipeline.definitions import build_definitions
+from eval_pipeline.problems import BadInput
+from eval_pipeline.project import Project
+from eval_pipeline.store.history import History
+from eval_pipeline_tests.running import command, environment, instance_in
+
+NIGHTS = 30
+
+
+def tick(
+    project: Project, instance: dg.DagsterInstance, name: str, moment: datetime.datetime
+) -> dg.ScheduleExecutionData:
+    definitions = build_definitions(project)
+    context = dg.build_schedule_context(
+        instance=instance, scheduled_execution_time=moment, repository_def=definitions.get_repository_def()
+    )
+    return definitions.resolve_schedule_def(name).evaluate_tick(context)
+
+
+def test_a_night_asks_for_the_active_versions_afresh(toy: Project) -> None:
+    moment = datetime.datetime(2026, 3, 1, 2, tzinfo=datetime.UTC)
+    with instance_in(toy) as instance:
+        request = (tick(toy, instance, "toy_nightly", moment).run_requests or [])[0]
+        assert request.partition_key == "guess-v1.0"
+        assert request.run_key == "nightly-2026-03-01/toy/guess-v1.0"
+        assert request.run_config["ops"]["toy__model_outputs"]["config"] == {"sample": "nightly-2026-03-01"}
+
+
+def test_a_week_asks_for_all_that_is_not_archived(toy: Project) -> None:
+    folder = toy.prompts("toy")
+    active = (folder / "guess-v1.0.md").read_text()
+    (folder / "guess-v1.1.md").write_text(active.replace("status: active", "status: candidate"))
+    (folder / "guess-v0.9.md").write_text(active.replace("status: active", "status: archived"))
+    moment = datetime.datetime(2026, 3, 2, 4, tzinfo=datetime.UTC)
+    with instance_in(toy) as instance:
+        requests = tick(toy, instance, "toy_weekly", moment).run_requests or ()
+    assert [each.partition_key for each in requests] == ["guess-v1.0", "guess-v1.1"]
+
+
+def test_two_active_versions_are_a_reason_to_skip(toy: Project) -> None:
+    folder = toy.prompts("toy")
+    (folder / "guess-v1.1.md").write_text((folder / "guess-v1.0.md").read_text())
+    with instance_in(toy) as instance:
+        data = tick(toy, instance, "toy_nightly", datetime.datetime(2026, 3, 1, 2, tzinfo=datetime.UTC))
+    assert not data.run_requests
+    assert "is active too" in str(data.skip_message)
+
+
+def test_times_come_from_a_file(toy: Project) -> None:
+    file = toy.root / "automation.yaml"
+    assert read_automation(toy) == Automation()
+    file.write_text(yaml.safe_dump({"timezone": "Europe/Amsterdam", "nightly": "30 1 * * *"}))
+    schedule = build_definitions(toy).resolve_schedule_def("toy_nightly")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 1 * * *", "Europe/Amsterdam")
+    assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+    file.write_text("timezone: Middle-earth\nnightly: at dawn\nwekly: '* * * * *'\n")
+    with pytest.raises(BadInput) as bad:
+        read_automation(toy)
+    assert len(bad.value.problems) == 3 or "wekly" in str(bad.value.problems)
+
+
+NIGHT = """
+import datetime, sys
+import dagster as dg
+from eval_pipeline.automation.alerts import build_alerts
+from eval_pipeline.automation.configuration import read_automation
+from eval_pipeline.chain import evaluation_job
+from eval_pipeline.definitions import defs
+from eval_pipeline.project import Project
+from eval_pipeline.cli.launch import open_instance
+
+# What a daemon does at a tick: ask the schedule, run what was not run under that key, look at the sensor.
+project = Project.find()
+moment = datetime.datetime.fromisoformat(sys.argv[1])
+with open_instance(project) as instance:
+    context = dg.build_schedule_context(
+        instance=instance, scheduled_execution_time=moment, repository_def=defs.get_repository_def()
+    )
+    for request in defs.resolve_schedule_def("toy_nightly").evaluate_tick(context).run_requests:
+        tags = {**request.tags, "dagster/run_key": request.run_key, "dagster/schedule_name": "toy_nightly"}
+        succeeded = [dg.DagsterRunStatus.SUCCESS]
+        same = dg.RunsFilter(tags={"dagster/run_key": request.run_key}, statuses=succeeded)
+        if not instance.get_runs(same):
+            defs.resolve_job_def(evaluation_job("toy")).execute_in_process(
+                instance=instance,
+                partition_key=request.partition_key,
+                run_config=request.run_config,
+                tags=tags,
+            )
+    sensor = build_alerts(project, read_automation(project))
+    sensor.evaluate_tick(dg.build_sensor_context(instance, cursor=None))
+print("done")
+"""
+
+
+def one_night(project: Project, moment: datetime.datetime, die_after: float | None) -> bool:
+    """One night's work in a process of its own, which may be killed; whether it got to its end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", NIGHT, moment.isoformat()],
+        cwd=project.root,
+        env=environment(project),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    if die_after is not None:
+        time.sleep(die_after)
+        process.send_signal(signal.SIGKILL)
+    told, _ = process.communicate()
+    return "done" in told
+
+
+def test_a_month_of_nights_with_a_daemon_that_dies_has_one_evaluation_each(toy: Project) -> None:
+    chance = random.Random(7)
+    first = datetime.datetime(2026, 3, 1, 2, tzinfo=datetime.UTC)
+    kills = 0
+    for night in range(NIGHTS):
+        moment = first + datetime.timedelta(days=night)
+        if night % 5 == 2:
+            kills += not one_night(toy, moment, chance.uniform(1.0, 4.0))
+        assert one_night(toy, moment, None)
+    assert kills
+    with History(database_url(toy)) as history:
+        points = history.points("toy", replays=False)
+    expected = [f"nightly-{first + datetime.timedelta(days=night):%Y-%m-%d}" for night in range(NIGHTS)]
+    assert [point.sample for point in points] == expected
+    assert all(point.version == "guess-v1.0" and not point.replay for point in points)
+    with instance_in(toy) as instance:
+        partitions = instance.get_materialized_partitions(dg.AssetKey(["toy", "metrics"]))
+        assert partitions == {"guess-v1.0"}
+    with Incidents(database_url(toy)) as incidents:
+        (incident,) = incidents.all()  # the same gate is short every night: one incident, told once
+        assert incident.closed_at is None
+        assert incident.subject == "toy guess-v1.0"
+        assert incidents.undelivered() == []
+    exported = toy.root / "metrics-history.json"
+    done = command(toy, "history", "toy", "--export", exported)
+    assert done.returncode == 0
+    assert exported.read_text().count('"evaluation"') >= NIGHTS
+    shown = command(toy, "history", "toy").stdout
+    assert f"nightly-{first:%Y-%m-%d}" in shown
