@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -188,10 +189,12 @@ def test_a_real_mail_server_receives_it(
             return "250 OK"
 
     box = Box()
-    controller = Controller(box, hostname="127.0.0.1", port=0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(box, hostname="127.0.0.1", port=port)
     controller.start()
     try:
-        port = controller.server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
         target = f"mailto://127.0.0.1:{port}?from=eval@example.org&to=team@example.org&mode=insecure&smtp=127.0.0.1"
         monkeypatch.setenv(TARGETS["warning"], target)
         with caplog.at_level(logging.DEBUG):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dagster as dg
 import pytest
-from dagster._core.definitions.partitions.context import partition_loading_context
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.automation.evaluations import EVALUATION_TAG
 from eval_pipeline.automation.sensors import look_at_golden_sets, look_at_prompts
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import Project
@@ -186,13 +184,3 @@ def test_the_definitions_have_them_switched_on(toy: Project) -> None:
     for sensor in sensors.values():
         assert isinstance(sensor, dg.SensorDefinition)
         assert sensor.default_status == dg.DefaultSensorStatus.RUNNING
-
-
-def test_dagster_takes_what_the_sensor_asks_for(toy: Project) -> None:
-    definitions = build_definitions(toy)
-    sensor = definitions.resolve_sensor_def("prompt_files")
-    with instance_in(toy) as instance, partition_loading_context(dynamic_partitions_store=instance):
-        context = dg.build_sensor_context(instance, definitions=definitions, sensor_name="prompt_files")
-        tick = sensor.evaluate_tick(context)
-        assert {request.tags[EVALUATION_TAG] for request in tick.run_requests or ()} >= {"toy/guess-v1.0"}
-        assert tick.dynamic_partitions_requests
