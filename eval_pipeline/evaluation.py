@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from eval_pipeline import metrics as metrics_package
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
 from eval_pipeline.gates import Gate, GateResult, judge
@@ -32,6 +31,8 @@ WORST_CASES = 5
 RESOURCES = "resources"
 REFERENCES = "references"
 SETTINGS_FILE = "settings.yaml"
+SHARED_PACKAGES = ("metrics", "language", "heritage")
+"""Folders of pure functions and word lists that suites score with."""
 
 
 class OutputsIdentity(msgspec.Struct, frozen=True):
@@ -119,12 +120,11 @@ class Evaluation(msgspec.Struct, frozen=True):
 
 
 def scorer_version(suite: Suite) -> str:
-    """The scoring code in one word: a suite's own modules, the metrics it may use, and what sums them up."""
-    modules = (sys.modules[suite.output.__module__], metrics_package)
-    folders = [Path(str(module.__file__)).parent for module in modules]
-    shared = [
-        Path(__file__).with_name(f"{name}.py") for name in ("suite", "scoring", "answers", "evaluation")
-    ]
+    """The scoring code in one word: a suite's own modules, what suites share, and what sums it up."""
+    here = Path(__file__)
+    own = Path(str(sys.modules[suite.output.__module__].__file__)).parent
+    folders = [own, *(here.with_name(name) for name in SHARED_PACKAGES)]
+    shared = [here.with_name(f"{name}.py") for name in ("suite", "scoring", "answers", "evaluation")]
     return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 
 

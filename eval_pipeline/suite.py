@@ -241,6 +241,8 @@ class Overview:
     files: Sequence[str]
     attributes: Mapping[str, Sequence[str]]
     measures: Mapping[str, Sequence[Any]]
+    references: Any = None
+    """What the suite loads from `references/`, such as second annotations."""
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,8 @@ class Requirement:
     description: str
     shortfalls: Callable[[Overview], list[str]]
     severity: Severity = "warning"
+    facts: Callable[[Overview], list[str]] | None = None
+    """What to show whether or not something falls short, such as how balanced the set is."""
 
 
 def each_case(
@@ -394,6 +398,8 @@ class Suite:
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
     requirements: tuple[Requirement, ...] = ()
+    selects: Callable[[Case[Any, Any], Any], bool] | None = None
+    """(case, settings) → whether scoring uses the case, such as those of one split; all by default."""
     report_keys: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     """(report, settings) → keys that a suite's document wants at the top level of the score report."""
 
