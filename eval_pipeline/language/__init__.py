@@ -1,1 +1,1 @@
-"""What the project knows about language. Nothing here knows a project's files, or Dagster."""
+"""Classical language processing that embedded engines and scoring share."""
