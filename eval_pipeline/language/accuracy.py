@@ -48,13 +48,18 @@ class Accuracy:
     word_order: float
     """The mean similarity of sentences that differ only in who does what to whom: the lower the better."""
 
-    def __str__(self) -> str:
+    @property
+    def told(self) -> str:
+        """The measurement in words."""
         languages = ", ".join(f"{name} {auc:.2f}" for name, auc in self.auc_by_language.items())
         return (
-            f"{self.name}: AUC {self.auc:.2f}, accuracy {self.accuracy:.1%} at {self.threshold:.2f}, "
+            f"AUC {self.auc:.2f}, accuracy {self.accuracy:.1%} at {self.threshold:.2f}, "
             f"on {self.pairs} labelled pairs (AUC: {languages}; "
             f"sentences with reversed roles still rate {self.word_order:.2f})"
         )
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.told}"
 
 
 def labelled_pairs() -> list[Pair]:
