@@ -60,7 +60,7 @@ class Identity(msgspec.Struct, frozen=True):
     golden_hash: str
     scorer: str
     context: str = ""
-    """The settings and references that scoring used, in one word."""
+    """The settings, references and models that scoring used, in one word."""
 
     @property
     def id(self) -> str:
@@ -197,7 +197,11 @@ def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None
         resources=suite.resources(resources) if suite.resources and resources else None,
         references=suite.references(references) if suite.references and references else None,
         hash=content_hash(
-            [settings or {}, *(_hashed(_first(folders, name)) for name in (SETTINGS_FILE, REFERENCES))]
+            [
+                settings or {},
+                *(_hashed(_first(folders, name)) for name in (SETTINGS_FILE, REFERENCES)),
+                *(model.name for model in suite.models),
+            ]
         ),
     )
 
@@ -296,6 +300,15 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
             }
             for gate in summary.gates
         ],
+        **({"models": model_report(suite)} if suite.models else {}),
         "pass": summary.passed,
     }
     return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}
+
+
+def model_report(suite: Suite) -> list[dict[str, Any]]:
+    """The models behind a suite's metrics, with their measured accuracy."""
+    return [
+        {"name": model.name, "metrics": list(model.metrics), **model.measure()._asdict()}
+        for model in suite.models
+    ]

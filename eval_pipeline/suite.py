@@ -212,7 +212,7 @@ class Context:
     references: Any = None
     annotations: Any = None
     hash: str = ""
-    """Settings and references in one word."""
+    """Settings, references and models in one word."""
 
 
 Score = Callable[[Sequence[Item], Context], Batch]
@@ -356,6 +356,24 @@ class TrialMetric:
     """With fewer trials it does not apply."""
 
 
+class Measured(NamedTuple):
+    """How good a model is at its work, on labelled examples that it was not made from."""
+
+    accuracy: float
+    told: str
+    """The measurement in words: how much of what, on how many examples."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model behind metrics: which one, what rests on it, and how far it can be trusted."""
+
+    name: str
+    """With its version: part of the identity of every evaluation."""
+    metrics: tuple[str, ...]
+    measure: Callable[[], Measured]
+
+
 @dataclass(frozen=True, eq=False)
 class Suite:
     """One kind of task: its cases, output contract, counts, metrics and embedded engine."""
@@ -387,6 +405,8 @@ class Suite:
     """Loads what lies in `golden/<suite>/references/`, such as adjudications: for scoring only."""
     annotate: Callable[[Sequence[Item], Context], Any] | None = None
     """Judgements by models, needed before scoring."""
+    models: tuple[Model, ...] = ()
+    """What judges in `annotate` and `score`; its measured accuracy is told beside the metrics it feeds."""
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
     """What an errored case counts as in metrics that are not means over cases: at its worst."""
     answers: AnswerReader = index_answers
