@@ -19,7 +19,7 @@ from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, open_answers
 
 SUITE = Suite(
     name="heritage_retrieval",
-    description="Passages about heritage institutions, ranked for a query in Dutch, English, German or French.",
+    description="Passages about heritage institutions, ranked for a query in one of four languages.",
     reader=TrecCases(),
     input=RetrievalInput,
     expected=RetrievalExpected,

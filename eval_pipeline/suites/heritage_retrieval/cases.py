@@ -29,8 +29,9 @@ class RetrievalExpected(msgspec.Struct, frozen=True):
 class TrecCases:
     """Reads a file of judgments and, where there is one, the file of topics beside it.
 
-    `dutch.qrels` goes with `dutch.topics`. Judgments alone are enough to score recorded runs; the queries then
-    have no text. A file with any bad line, or a query that stands in only one of the two, gives no case at all.
+    `dutch.qrels` goes with `dutch.topics`. Judgments alone are enough to score recorded runs; the queries
+    then have no text. A file with any bad line, or a query that stands in only one of the two, gives no case
+    at all.
     """
 
     suffixes: tuple[str, ...] = (QRELS,)

@@ -119,7 +119,7 @@ def _sources(item: Item, order: Sequence[str], context: Context) -> Iterator[Key
 
 
 def source_rows(table: KeyedSums) -> Rows:
-    """Each source's share of the first ten, five and one results there are, and how many of its ten are relevant."""
+    """Each source's share of the first ten, one and five results there are, and the relevant share of its ten."""
     columns = {name: table.column(name)[0].tolist() for name in ("results", "top1", "top5", "relevant")}
     totals = {name: sum(values) for name, values in columns.items()}
     return [
@@ -162,8 +162,8 @@ METRICS: tuple[Metric, ...] = (
     *(
         _measure(
             f"ndcg@{depth}",
-            f"Σ over ranks i ≤ {depth} of (2^grade − 1) ÷ log₂(i + 1), divided by the same sum for the best order "
-            "of all judged documents.",
+            f"Σ over ranks i ≤ {depth} of (2^grade − 1) ÷ log₂(i + 1), divided by the same sum for the best "
+            "order of all judged documents.",
         )
         for depth in DEPTHS
     ),

@@ -253,7 +253,7 @@ def _run_lines(query: str, results: Sequence[Result]) -> Iterator[str]:
 
 
 def best_results(results: Sequence[Result]) -> dict[str, Result]:
-    """Of the results for each document the one that counts: the highest score, then the first source by name."""
+    """Of the results for each document the one that counts: highest score, then first source by name."""
     best: dict[str, Result] = {}
     for each in results:
         known = best.setdefault(each.doc_id, each)
