@@ -15,7 +15,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
 class GoldenMention(msgspec.Struct, frozen=True):
-    """A mention as a golden file has it; `gold_wikidata: null` says that the knowledge base does not hold it."""
+    """A mention as a golden file has it; `gold_wikidata: null` says that it is not in the knowledge base."""
 
     mention_id: Name
     mention: Name

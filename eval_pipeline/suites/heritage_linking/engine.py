@@ -1,4 +1,4 @@
-"""The embedded engine: names that are equal, or names that are alike, with a look at the places in the text."""
+"""The embedded engine: names that are equal, or names that are alike, and places that stand in the text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from eval_pipeline.suites.heritage_linking.knowledge import Institution, Knowled
 from eval_pipeline.suites.heritage_linking.scoring import Candidate, LinkedMention, Linking
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Score = Annotated[float, msgspec.Meta(ge=0, le=2)]
 
 DIGITS = 6
 """Digits of a score that are kept: the rest is noise of the arithmetic."""
@@ -21,7 +22,7 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a prompt version may choose."""
 
     system: Literal["exact", "fuzzy"] = "exact"
-    nil_threshold: Share = 0.8
+    nil_threshold: Score = 0.8
     """A mention whose best candidate scores less is said to be NIL."""
     place_weight: Share = 0.0
     """What a candidate gains when its city stands in the text."""
@@ -29,10 +30,11 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PreparedCandidate(msgspec.Struct, frozen=True):
-    """An entry of the knowledge base that a mention may stand for, and how alike their names are."""
+    """An entry of the knowledge base that a mention may stand for, and how well it fits."""
 
     institution: Institution
     score: float
+    """How alike the names are, from 0 to 1, and what the place adds to it."""
 
 
 class PreparedMention(msgspec.Struct, frozen=True):
@@ -69,15 +71,18 @@ def _candidates(
 ) -> list[PreparedCandidate]:
     alike = _equal if parameters.system == "exact" else _alike
     scored = [
-        PreparedCandidate(each, round(min(1.0, score + _place(each, context, parameters)), DIGITS))
-        for each, score in alike(normalize(mention.mention), knowledge)
+        PreparedCandidate(each, round(likeness + parameters.place_weight * _is_near(each, context), DIGITS))
+        for each, likeness in alike(normalize(mention.mention), knowledge)
     ]
     scored.sort(key=lambda each: (-each.score, each.institution.kb_id))
     return scored[: parameters.candidates]
 
 
-def _place(institution: Institution, context: str, parameters: Parameters) -> float:
-    return parameters.place_weight * occurs_as_words(normalize(institution.city), context)
+def _is_near(institution: Institution, context: str) -> bool:
+    """Whether the institution's city stands in the text, in whatever language."""
+    return any(
+        occurs_as_words(normalize(city), context) for city in (institution.city, *institution.city_aliases)
+    )
 
 
 def _equal(mention: str, knowledge: KnowledgeBase) -> list[tuple[Institution, float]]:
@@ -89,12 +94,12 @@ def _equal(mention: str, knowledge: KnowledgeBase) -> list[tuple[Institution, fl
 def _alike(mention: str, knowledge: KnowledgeBase) -> list[tuple[Institution, float]]:
     """Every institution, by the name of it that is most like the mention.
 
-    Words may stand in another order, and letters differ.
+    Words may stand in another order or be left out, and letters differ.
     """
     from rapidfuzz import fuzz, process
 
     names = [name.text for name in knowledge.names]
-    ratios = process.cdist([mention], names, scorer=fuzz.token_sort_ratio)[0]
+    ratios = process.cdist([mention], names, scorer=fuzz.token_ratio)[0]
     best: dict[str, float] = {}
     for name, ratio in zip(knowledge.names, ratios, strict=True):
         best[name.owner.kb_id] = max(best.get(name.owner.kb_id, 0.0), float(ratio) / 100)

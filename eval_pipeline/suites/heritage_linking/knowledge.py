@@ -27,6 +27,8 @@ class Institution(msgspec.Struct, frozen=True):
     city: Text
     country: Annotated[str, msgspec.Meta(pattern="^[A-Z]{2}$")]
     aliases: list[Text] = []
+    city_aliases: list[Text] = []
+    """What the city is called in other languages."""
     viaf_id: str | None = None
     isil_code: str | None = None
 

@@ -271,7 +271,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "kb_consistency",
-        "Mentions whose entry and VIAF identifier are the golden pair ÷ mentions for which both are predicted.",
+        "Mentions whose entry and VIAF identifier are the golden pair ÷ mentions with both predicted.",
         lambda sums: divide(sums["consistent"], sums["consistent"] + sums["inconsistent"]),
         explained_by="inconsistent_identifiers",
     ),
