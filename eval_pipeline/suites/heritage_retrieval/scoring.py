@@ -119,7 +119,7 @@ def _sources(item: Item, order: Sequence[str], context: Context) -> Iterator[Key
 
 
 def source_rows(table: KeyedSums) -> Rows:
-    """Each source's share of the first ten, one and five results there are, and how much of it is relevant."""
+    """Each source's share of the first ten, one and five results, and how much of its own is relevant."""
     columns = {name: table.column(name)[0].tolist() for name in ("results", "top1", "top5", "relevant")}
     totals = {name: sum(values) for name, values in columns.items()}
     return [
