@@ -13,7 +13,7 @@ from eval_pipeline.suites.heritage_linking.cases import (
     to_case,
 )
 from eval_pipeline.suites.heritage_linking.engine import Parameters, Prepared, link, prepare
-from eval_pipeline.suites.heritage_linking.knowledge import load_knowledge_base
+from eval_pipeline.suites.heritage_linking.engine.knowledge import load_knowledge_base
 from eval_pipeline.suites.heritage_linking.requirements import REQUIREMENTS, measure
 from eval_pipeline.suites.heritage_linking.scoring import (
     METRICS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from eval_pipeline.heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput, TrecCases
-from eval_pipeline.suites.heritage_retrieval.corpus import load_corpus
 from eval_pipeline.suites.heritage_retrieval.engine import Parameters, Prepared, prepare, retrieve
+from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
 from eval_pipeline.suites.heritage_retrieval.requirements import REQUIREMENTS, measure
 from eval_pipeline.suites.heritage_retrieval.scoring import (
     METRICS,

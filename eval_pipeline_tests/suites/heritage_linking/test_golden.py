@@ -19,7 +19,11 @@ from eval_pipeline.prompt import load_prompts
 from eval_pipeline.suites.heritage_linking import SUITE
 from eval_pipeline.suites.heritage_linking.cases import LinkingInput, Mention
 from eval_pipeline.suites.heritage_linking.engine import Parameters, link, prepare
-from eval_pipeline.suites.heritage_linking.knowledge import Institution, KnowledgeBase, load_knowledge_base
+from eval_pipeline.suites.heritage_linking.engine.knowledge import (
+    Institution,
+    KnowledgeBase,
+    load_knowledge_base,
+)
 from eval_pipeline.suites.heritage_linking.scoring import LinkedMention
 from eval_pipeline_tests.sources import values
 

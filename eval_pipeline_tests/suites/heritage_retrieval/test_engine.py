@@ -15,8 +15,14 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompt import load_prompts
 from eval_pipeline.suites.heritage_retrieval import SUITE
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalInput
-from eval_pipeline.suites.heritage_retrieval.corpus import Corpus, Passage, Scored, load_corpus, stemmed
 from eval_pipeline.suites.heritage_retrieval.engine import Parameters, fused, prepare, retrieve
+from eval_pipeline.suites.heritage_retrieval.engine.corpus import (
+    Corpus,
+    Passage,
+    Scored,
+    load_corpus,
+    stemmed,
+)
 from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, write_run
 from eval_pipeline_tests.running import command
 from eval_pipeline_tests.sources import values

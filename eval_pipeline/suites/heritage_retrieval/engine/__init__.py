@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalInput
-from eval_pipeline.suites.heritage_retrieval.corpus import Corpus, Passage, Scored, Words
+from eval_pipeline.suites.heritage_retrieval.engine.corpus import Corpus, Passage, Scored, Words
 from eval_pipeline.suites.heritage_retrieval.trec import Result, Retrieval
 
 FUSION = 60

@@ -8,7 +8,7 @@ import msgspec
 
 from eval_pipeline.metrics.text import normalize, occurs_as_words
 from eval_pipeline.suites.heritage_linking.cases import LinkingInput, Mention
-from eval_pipeline.suites.heritage_linking.knowledge import Institution, KnowledgeBase
+from eval_pipeline.suites.heritage_linking.engine.knowledge import Institution, KnowledgeBase
 from eval_pipeline.suites.heritage_linking.scoring import Candidate, LinkedMention, Linking
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
