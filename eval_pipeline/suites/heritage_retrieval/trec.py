@@ -23,7 +23,9 @@ HIGHEST_GRADE = 10
 NO_SOURCE = "-"
 """The run tag of a result that names no source."""
 
-_INTEGER = re.compile(rb"[-+]?[0-9]{1,9}")
+_ASCII_WORD = re.compile(r"[^ \t\n\r\v\f]+")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,9}")
+_NUMBER = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
 _TAG = re.compile(r"<(/?)([A-Za-z_]+)>")
 _LABEL = re.compile(r"(?:Number|Topic|Description|Narrative)\s*:\s*")
 _TEXT_TAGS = ("num", "title", "desc", "narr")
@@ -61,16 +63,21 @@ class Topic:
     description: Description = field(default_factory=Description)
 
 
-def _rows(path: Path, shape: str, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
-    """The fields of every line that has as many of them as the shape; ASCII white space separates them."""
+def _lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The non-blank lines of a file with their numbers; what is not UTF-8 is a problem."""
     for number, data, _ in json_lines(path, problems):
         try:
-            data.decode()
+            yield number, data.decode()
         except UnicodeDecodeError as error:
             told = f"byte {error.start} of the line is not UTF-8"
             problems.add(path, told, "Save the file as UTF-8.", line=number)
-            continue
-        fields, wanted = data.split(), len(shape.split())
+
+
+def _rows(path: Path, shape: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The fields of every line that has as many of them as the shape; ASCII white space separates them."""
+    wanted = len(shape.split())
+    for number, text in _lines(path, problems):
+        fields = _ASCII_WORD.findall(text)
         if len(fields) == wanted:
             yield number, fields
         else:
@@ -84,16 +91,16 @@ def read_qrels(path: Path, problems: Problems) -> dict[str, JudgedQuery]:
     queries: dict[str, JudgedQuery] = {}
     before = len(problems)
     for line, (query, _, document, grade) in _rows(path, "QUERY 0 DOCUMENT GRADE", problems):
-        judged = queries.setdefault(query.decode(), JudgedQuery(line))
+        judged = queries.setdefault(query, JudgedQuery(line))
         if not _INTEGER.fullmatch(grade) or abs(int(grade)) > HIGHEST_GRADE:
-            told = f"{grade.decode()!r} is no grade"
+            told = f"{grade!r} is no grade"
             remedy = f"Write a whole number up to {HIGHEST_GRADE}; from 1 on it means relevant."
             problems.add(path, told, remedy, line=line, field="grade")
-        elif document.decode() in judged.grades:
-            told = f"{document.decode()!r} is judged twice for {query.decode()!r}"
+        elif document in judged.grades:
+            told = f"{document!r} is judged twice for {query!r}"
             problems.add(path, told, "Keep one of the judgments.", line=line, field="document")
         else:
-            judged.grades[document.decode()] = int(grade)
+            judged.grades[document] = int(grade)
     if not queries and len(problems) == before:
         problems.add(path, "holds no judgment", "Add lines such as: q1 0 document-7 2.", line=1)
     return queries if len(problems) == before else {}
@@ -160,14 +167,11 @@ def _blocks(path: Path, problems: Problems) -> Iterator[_Block]:
     """The topics of a file; what does not belong into one is a problem."""
     block: _Block | None = None
     current: list[str] | None = None
-    line = 0
-    for line, data, _ in json_lines(path, problems):
-        text = data.decode("utf-8", "replace").strip()
+    for line, raw in _lines(path, problems):
+        text = raw.strip()
         match = _TAG.match(text)
         closing, tag = (match[1], match[2].lower()) if match else ("", "")
         rest = text[match.end() :] if match else text
-        if "\ufffd" in text:
-            problems.add(path, "is not UTF-8", "Save the file as UTF-8.", line=line)
         if tag == "top":
             if (block is not None) != bool(closing):
                 told = "</top> without <top>" if closing else "<top> inside a topic"
@@ -211,22 +215,21 @@ def read_run(path: Path, problems: Problems) -> dict[str, list[Result]]:
         value = _number(score)
         if not _INTEGER.fullmatch(rank):
             remedy = "Write a whole number."
-            problems.add(path, f"{rank.decode()!r} is no rank", remedy, line=line, field="rank")
+            problems.add(path, f"{rank!r} is no rank", remedy, line=line, field="rank")
         if value is None:
-            told = f"{score.decode()!r} is no score"
+            told = f"{score!r} is no score"
             problems.add(path, told, "Write a finite number.", line=line, field="score")
-        source = tag.decode()
-        result = Result(document.decode(), value, None if source == NO_SOURCE else source)
-        queries.setdefault(query.decode(), []).append(result)
+        result = Result(document, value, None if tag == NO_SOURCE else tag)
+        queries.setdefault(query, []).append(result)
     return queries if len(problems) == before else {}
 
 
-def _number(text: bytes) -> float | None:
+def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
     except ValueError:
         return None
-    return value if math.isfinite(value) and b"_" not in text else None
+    return value if math.isfinite(value) else None
 
 
 def write_run(path: Path, queries: Mapping[str, Sequence[Result]]) -> None:
@@ -270,7 +273,7 @@ def _check_words(words: Sequence[tuple[str, str]], path: Path) -> None:
     """Refuse what would fall apart into several fields, or vanish, when it is read back."""
     problems = Problems()
     for name, word in dict.fromkeys(words):
-        if len(word.encode().split()) != 1 or word != word.strip():
+        if not _ASCII_WORD.fullmatch(word) or word != word.strip():
             problems.add(
                 path, f"{word!r} is not one word", "TREC's files separate fields by spaces.", field=name
             )
