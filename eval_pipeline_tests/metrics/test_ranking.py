@@ -83,7 +83,10 @@ def test_nothing_retrieved_scores_zero_and_no_query_gives_no_value() -> None:
 
 
 IDS = st.sampled_from([f"d{number}" for number in range(12)])
-RESULTS = st.lists(st.tuples(IDS, st.none() | st.sampled_from([0.0, 0.25, 0.5, 1.0, -1.0])), max_size=25)
+SCORES = st.sampled_from([0.0, 0.25, 0.5])
+RESULTS = st.lists(st.tuples(IDS, st.none() | SCORES), max_size=25) | st.lists(
+    st.tuples(IDS, SCORES), unique_by=lambda pair: pair[0]
+)
 JUDGED = st.dictionaries(IDS, st.integers(-2, 3), max_size=10)
 
 

@@ -174,6 +174,13 @@ def test_diagnoses() -> None:
     assert diagnosed(*PERFECT[:2]) == ["no_prediction"]
 
 
+@pytest.mark.parametrize("wrong", [mention("m3", "K1"), mention("m2", "K1"), mention("m2", "K2", nil=True)])
+def test_a_text_passes_only_when_every_mention_is_right(wrong: dict[str, Any]) -> None:
+    others = [each for each in PERFECT if each["mention_id"] != wrong["mention_id"]]
+    assert scored(*others, wrong)["case_pass_rate"] == 0.0
+    assert scored(*others)["case_pass_rate"] == 0.0
+
+
 def test_phenomena_are_told_apart() -> None:
     scores = score_cases(
         SUITE, [text("t", GOLD), text("u", GOLD)], Recorded({"t": {"mentions": list(PERFECT)}}), Context()
