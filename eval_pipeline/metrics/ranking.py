@@ -52,7 +52,7 @@ class Hit(NamedTuple):
 
 
 def hits(ids: Sequence[str], scores: Sequence[float | None], judged: Mapping[str, int]) -> list[Hit]:
-    """The relevant documents among results that are ranked as `ranked` does, ties by id descending.
+    """The relevant documents, best first, of results in the order of `ranked`, ties by id descending.
 
     Only the few relevant ones need a rank: how many results score higher, found by bisection.
     """
@@ -72,7 +72,7 @@ def hits(ids: Sequence[str], scores: Sequence[float | None], judged: Mapping[str
             if higher - bisect_left(rising, score) > 1:
                 rank += sum(other > each and found[other] == score for other in found)
             relevant.append(Hit(rank, judged[each]))
-    return relevant
+    return sorted(relevant)
 
 
 def retrieval_measures(
