@@ -264,6 +264,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(evaluation.id),
             metadata={
                 "metrics": dg.MetadataValue.md(shown.metric_table(suite, evaluation.summary)),
+                **({"models": dg.MetadataValue.md(shown.model_list(suite))} if suite.models else {}),
                 "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md("\n\n".join(filter(None, tables)) or "none"),

@@ -118,12 +118,20 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         metadata={"changes": len(loaded.unsigned)},
     )
     for requirement, missing in shortfalls(suite, loaded.overview):
+        facts = requirement.facts(loaded.overview) if requirement.facts else []
         yield _result(
             check_name=requirement.name,
             passed=not missing,
             severity=_severity(requirement.severity),
             description="; ".join(missing[:MOST_LINES]) if missing else requirement.description,
-            metadata={"shortfalls": len(missing)},
+            metadata={
+                "shortfalls": len(missing),
+                **(
+                    {"facts": dg.MetadataValue.md(bullets(plain(line, LONGEST_LINE) for line in facts))}
+                    if facts
+                    else {}
+                ),
+            },
         )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from eval_pipeline import metrics as metrics_package
 from eval_pipeline.answers import MISSING
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
@@ -33,6 +32,8 @@ WORST_CASES = 5
 RESOURCES = "resources"
 REFERENCES = "references"
 SETTINGS_FILE = "settings.yaml"
+SHARED_PACKAGES = ("metrics", "language", "heritage")
+"""Folders of pure functions and word lists that suites score with."""
 
 
 class OutputsIdentity(msgspec.Struct, frozen=True):
@@ -60,7 +61,7 @@ class Identity(msgspec.Struct, frozen=True):
     golden_hash: str
     scorer: str
     context: str = ""
-    """The settings and references that scoring used, in one word."""
+    """The settings, references and models that scoring used, in one word."""
 
     @property
     def id(self) -> str:
@@ -133,12 +134,11 @@ class Evaluation(msgspec.Struct, frozen=True):
 
 
 def scorer_version(suite: Suite) -> str:
-    """The scoring code in one word: a suite's own modules, the metrics it may use, and what sums them up."""
-    modules = (sys.modules[suite.output.__module__], metrics_package)
-    folders = [Path(str(module.__file__)).parent for module in modules]
-    shared = [
-        Path(__file__).with_name(f"{name}.py") for name in ("suite", "scoring", "answers", "evaluation")
-    ]
+    """The scoring code in one word: a suite's own modules, what suites share, and what sums it up."""
+    here = Path(__file__)
+    own = Path(str(sys.modules[suite.output.__module__].__file__)).parent
+    folders = [own, *(here.with_name(name) for name in SHARED_PACKAGES)]
+    shared = [here.with_name(f"{name}.py") for name in ("suite", "scoring", "answers", "evaluation")]
     return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 
 
@@ -211,7 +211,11 @@ def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None
         resources=suite.resources(resources) if suite.resources and resources else None,
         references=suite.references(references) if suite.references and references else None,
         hash=content_hash(
-            [settings or {}, *(_hashed(_first(folders, name)) for name in (SETTINGS_FILE, REFERENCES))]
+            [
+                settings or {},
+                *(_hashed(_first(folders, name)) for name in (SETTINGS_FILE, REFERENCES)),
+                *(model.name for model in suite.models),
+            ]
         ),
     )
 
@@ -325,6 +329,15 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
             }
             for gate in summary.gates
         ],
+        **({"models": model_report(suite)} if suite.models else {}),
         "pass": summary.passed,
     }
     return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}
+
+
+def model_report(suite: Suite) -> list[dict[str, Any]]:
+    """The models behind a suite's metrics, with their measured accuracy."""
+    return [
+        {"name": model.name, "metrics": list(model.metrics), **model.measure()._asdict()}
+        for model in suite.models
+    ]

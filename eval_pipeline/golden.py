@@ -12,7 +12,7 @@ import msgspec
 from eval_pipeline.content import content_hash, files_hash, write_json
 from eval_pipeline.documents import Check, no_checks, read_json, read_json_lines
 from eval_pipeline.problems import Problems, shown_path
-from eval_pipeline.suite import Case, Overview, Place, Requirement, Suite
+from eval_pipeline.suite import Case, CaseReader, Overview, Place, Requirement, Suite
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 
@@ -38,6 +38,22 @@ class JsonCases(Generic[Entry]):
         read = read_json_lines if path.suffix.lower() in JSON_LINES else read_json
         for entry, line in read(path, self._entry, problems, self._check):
             yield self._case(entry), Place(path, line)
+
+
+class CasesBySuffix:
+    """Reads several golden formats; the end of a file's name says which one it is in."""
+
+    def __init__(self, *readers: CaseReader) -> None:
+        self._readers = {suffix: reader for reader in readers for suffix in reader.suffixes}
+        self.suffixes: tuple[str, ...] = tuple(self._readers)
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file."""
+        reader = self._readers.get(path.suffix.lower())
+        if reader is None:
+            problems.add(path, "is in no known format", f"Known: {', '.join(self.suffixes)}.")
+            return
+        yield from reader.read(path, problems)
 
 
 class GoldenCase(msgspec.Struct, frozen=True):
@@ -134,9 +150,11 @@ class OverviewBuilder:
         self._attributes.append(golden.case.attributes)
         self._measures.append(dict(self._suite.measure(golden.case)) if self._suite.measure else {})
 
-    def build(self) -> Overview:
+    def build(self, references: Any = None) -> Overview:
         """The overview of everything added."""
-        return Overview(self._case_ids, self._files, _columns(self._attributes), _columns(self._measures))
+        return Overview(
+            self._case_ids, self._files, _columns(self._attributes), _columns(self._measures), references
+        )
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

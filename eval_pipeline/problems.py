@@ -50,6 +50,10 @@ class Problems:
         """Record a problem; line 0 means that it concerns the whole file."""
         self._found.append(Problem(shown_path(file), line, field, message, remedy))
 
+    def include(self, bad: BadInput) -> None:
+        """Take over what somebody else found."""
+        self._found += bad.problems
+
     def __len__(self) -> int:
         return len(self._found)
 

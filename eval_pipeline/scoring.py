@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer, AnswerSource, Failure, parse
 from eval_pipeline.golden import GoldenCase
+from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import (
     Case,
     CaseScore,
@@ -163,9 +164,14 @@ def score_cases(
     """Score every case in every trial that `answers` has, in batches: memory does not grow with texts."""
     table = _TableBuilder(keep_diagnoses)
     trials = answers.trials
+    selects = suite.selects
+    if selects:
+        cases = (each for each in cases if selects(each.case, context.settings))
     for batch in _batches(cases, BATCH):
         for trial in trials:
             _score_batch(suite, batch, trial, answers, context, table)
+    if table.empty:
+        raise bad_value("settings", "they select no case", "Choose others, or add cases to the golden set.")
     return table.build()
 
 
@@ -260,6 +266,10 @@ class _TableBuilder:
         self._chunks: list[pa.Table] = []
         self._diagnoses: list[pa.Table] = []
         self.keyed: list[tuple[str, int, str, str, str, float]] = []
+
+    @property
+    def empty(self) -> bool:
+        return not self._chunks
 
     def add(
         self,

@@ -78,7 +78,8 @@ def load_golden(project: Project, store: Store, suite: Suite) -> LoadedGolden:
 
     table = GoldenTable.write(store.golden_folder(suite.name), rows(), facts)
     unsigned = unsigned_changes(folder, table.facts.golden_hash, case_hashes, problems)
-    return LoadedGolden(table, overview.build(), unsigned)
+    references = context_for(suite, folder).references
+    return LoadedGolden(table, overview.build(references), unsigned)
 
 
 def _resources_folder(folder: Path) -> Path | None:

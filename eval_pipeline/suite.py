@@ -212,7 +212,7 @@ class Context:
     references: Any = None
     annotations: Any = None
     hash: str = ""
-    """Settings and references in one word."""
+    """Settings, references and models in one word."""
 
 
 Score = Callable[[Sequence[Item], Context], Batch]
@@ -241,6 +241,8 @@ class Overview:
     files: Sequence[str]
     attributes: Mapping[str, Sequence[str]]
     measures: Mapping[str, Sequence[Any]]
+    references: Any = None
+    """What the suite loads from `references/`, such as second annotations."""
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,8 @@ class Requirement:
     description: str
     shortfalls: Callable[[Overview], list[str]]
     severity: Severity = "warning"
+    facts: Callable[[Overview], list[str]] | None = None
+    """What to show whether or not something falls short, such as how balanced the set is."""
 
 
 def each_case(
@@ -352,6 +356,24 @@ class TrialMetric:
     """With fewer trials it does not apply."""
 
 
+class Measured(NamedTuple):
+    """How good a model is at its work, on labelled examples that it was not made from."""
+
+    accuracy: float
+    told: str
+    """The measurement in words: how much of what, on how many examples."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model behind metrics: which one, what rests on it, and how far it can be trusted."""
+
+    name: str
+    """With its version: part of the identity of every evaluation."""
+    metrics: tuple[str, ...]
+    measure: Callable[[], Measured]
+
+
 @dataclass(frozen=True, eq=False)
 class Suite:
     """One kind of task: its cases, output contract, counts, metrics and embedded engine."""
@@ -383,6 +405,8 @@ class Suite:
     """Loads what lies in `golden/<suite>/references/`, such as adjudications: for scoring only."""
     annotate: Callable[[Sequence[Item], Context], Any] | None = None
     """Judgements by models, needed before scoring."""
+    models: tuple[Model, ...] = ()
+    """What judges in `annotate` and `score`; its measured accuracy is told beside the metrics it feeds."""
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
     """What an errored case counts as in metrics that are not means over cases: at its worst."""
     answers: AnswerReader = index_answers
@@ -394,6 +418,8 @@ class Suite:
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
     requirements: tuple[Requirement, ...] = ()
+    selects: Callable[[Case[Any, Any], Any], bool] | None = None
+    """(case, settings) → whether scoring uses the case, such as those of one split; all by default."""
     report_keys: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     """(report, settings) → keys that a suite's document wants at the top level of the score report."""
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from eval_pipeline.evaluation import context_for
+from eval_pipeline.evaluation import context_for, model_report
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
-from eval_pipeline.suite import Metric, ratio_of
+from eval_pipeline.reports.evaluation import model_list, model_notes
+from eval_pipeline.suite import Measured, Metric, Model, Suite, ratio_of
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.running import checks, command, instance_in, run_chain
@@ -138,3 +139,15 @@ def test_a_suite_must_say_what_an_error_counts_as() -> None:
     pooled = Metric("pooled", "A ratio of sums.", ratio_of("a", "b"))
     with pytest.raises(ValueError, match="say with `errored`"):
         replace(SUITE, metrics=(*SUITE.metrics, pooled))
+
+
+def test_a_model_behind_metrics_is_part_of_the_identity_and_tells_its_accuracy(tmp_path: Path) -> None:
+    def judged_by(name: str) -> Suite:
+        model = Model(name, ("concept_recall",), lambda: Measured(0.7, "right in 70 % of 40 examples"))
+        return replace(SUITE, models=(model,))
+
+    suites = [SUITE, judged_by("small-1"), judged_by("small-2")]
+    assert len({context_for(suite, tmp_path).hash for suite in suites}) == 3
+    assert model_notes(suites[1]) == ["concept_recall: judged by small-1, right in 70 % of 40 examples"]
+    assert model_report(suites[1])[0]["accuracy"] == 0.7
+    assert model_list(SUITE) == ""

@@ -17,7 +17,7 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Summary
 from eval_pipeline.progress import Tally
-from eval_pipeline.reports.evaluation import STATUS_SIGNS, units
+from eval_pipeline.reports.evaluation import STATUS_SIGNS, model_notes, units
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.suite import Suite
 
@@ -95,6 +95,8 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
             click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.message}")
+    for note in model_notes(suite):
+        click.echo(note)
 
 
 def print_comparison(suite: Suite, comparison: Comparison) -> None:

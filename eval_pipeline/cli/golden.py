@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from eval_pipeline.cli import BLOCKED
+from eval_pipeline.evaluation import context_for
 from eval_pipeline.golden import (
     OverviewBuilder,
     golden_hash,
@@ -15,7 +16,7 @@ from eval_pipeline.golden import (
     sign_off,
     unsigned_changes,
 )
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Overview, Suite
 from eval_pipeline.suites import all_suites, find_suite
@@ -47,6 +48,8 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
             continue
         click.echo(f"{each.name}: {len(hashes)} cases can be read")
         for requirement, missing in shortfalls(each, overview):
+            for line in requirement.facts(overview) if requirement.facts else ():
+                click.echo(f"  {requirement.name}: {line}")
             blocked = blocked or (bool(missing) and requirement.severity == "critical")
             for line in missing:
                 click.echo(f"  {requirement.severity}: {requirement.name}: {line}")
@@ -85,7 +88,12 @@ def _read(suite: Suite, folder: Path, problems: Problems) -> tuple[dict[str, str
     for golden in read_cases(suite, folder, problems):
         overview.add(golden)
         hashes[golden.case.id] = golden.case_hash
-    return hashes, overview.build()
+    try:
+        references = context_for(suite, folder).references
+    except BadInput as bad:
+        problems.include(bad)
+        references = None
+    return hashes, overview.build(references)
 
 
 def _hash(folder: Path, hashes: dict[str, str]) -> str:

@@ -67,7 +67,7 @@ def command(
     assert answers is not None
     scores = score_cases(found, cases(), answers, used, keep_diagnoses=not as_json)
     summary = summarize(found, scores, gates)
-    built = overview.build()
+    built = overview.build(used.references)
     _mention_what_is_odd(found, built, answers)
     if as_json:
         click.echo(

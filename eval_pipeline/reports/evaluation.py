@@ -22,6 +22,7 @@ ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", 
 STATUS_SIGNS = {"pass": "✓", "warn": "⚠", "fail": "✗", "not_applicable": "not applicable"}
 MOST_DIAGNOSES = 12
 MOST_ROWS = 100
+LONGEST_NOTE = 500
 
 
 def units(suite: Suite) -> dict[str, Unit]:
@@ -87,6 +88,19 @@ def metric_table(suite: Suite, summary: Summary) -> str:
         )
     over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
     return table(("metric", "value", "zone", *over_trials, "answers", "errored", "missing"), rows)
+
+
+def model_notes(suite: Suite) -> list[str]:
+    """How far the models behind metrics can be trusted."""
+    return [
+        f"{', '.join(model.metrics)}: judged by {model.name}, {model.measure().told}"
+        for model in suite.models
+    ]
+
+
+def model_list(suite: Suite) -> str:
+    """The same, as a list for a report."""
+    return bullets(plain(note, LONGEST_NOTE) for note in model_notes(suite))
 
 
 def _zone(gate: GateResult | None) -> str:
@@ -330,6 +344,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
             or "Every gate passes."
         ),
         "## Metrics\n\n" + metric_table(suite, summary),
+        model_list(suite),
         "## Against the baseline\n\n"
         + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
         "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
@@ -348,4 +363,4 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
             ),
         ),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"

@@ -1,0 +1,1 @@
+"""Classical language processing that embedded engines and scoring share."""

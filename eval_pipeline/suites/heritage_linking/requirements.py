@@ -1,0 +1,65 @@
+"""What a good golden set for linking contains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suite import Overview, Requirement
+from eval_pipeline.suites.heritage_linking.cases import LinkingCase
+
+MENTIONS = 500
+NIL_SHARE = 0.15
+WIDEST = 0.03
+"""How far the share of NIL mentions may lie from the one that is asked for."""
+AMBIGUOUS = 10
+
+
+def measure(case: LinkingCase) -> dict[str, Any]:
+    """What the requirements look at."""
+    links = case.expected.links.values()
+    return {
+        "mentions": len(links),
+        "nil": sum(gold.kb_id is None for gold in links),
+        "meanings": [(normalize(gold.mention), gold.kb_id or "") for gold in links],
+    }
+
+
+def _nil_share(overview: Overview) -> float:
+    return float(sum(overview.measures["nil"]) / sum(overview.measures["mentions"]))
+
+
+def _told(overview: Overview) -> list[str]:
+    return [f"{_nil_share(overview):.1%} of the mentions are NIL, {NIL_SHARE:.0%} are asked for"]
+
+
+def _ambiguous(overview: Overview) -> int:
+    """How many mentions bear a name that means something else in another place."""
+    meanings = {pair for each in overview.measures["meanings"] for pair in each}
+    names = Counter(name for name, _ in meanings)
+    return sum(names[name] > 1 for each in overview.measures["meanings"] for name, _ in each)
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    sizes({"mentions": MENTIONS}, lambda overview: {"mentions": sum(overview.measures["mentions"])}),
+    Requirement(
+        "nil_share",
+        f"{NIL_SHARE:.0%} of the mentions are NIL, within {WIDEST:.0%}.",
+        lambda overview: _told(overview) if abs(_nil_share(overview) - NIL_SHARE) > WIDEST else [],
+        facts=_told,
+    ),
+    Requirement(
+        "ambiguous_names",
+        f"At least {AMBIGUOUS} mentions bear a name that means something else elsewhere in the set.",
+        lambda overview: (
+            [f"{_ambiguous(overview)} ambiguous mentions, at least {AMBIGUOUS} needed"]
+            if _ambiguous(overview) < AMBIGUOUS
+            else []
+        ),
+    ),
+    LANGUAGE_REQUIREMENT,
+    *SPLIT_REQUIREMENTS,
+)

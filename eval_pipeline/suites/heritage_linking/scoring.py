@@ -1,0 +1,290 @@
+"""Scoring links: where the right entry stands among the candidates, what is NIL, and matching identifiers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.metrics.ranking import ranked, reciprocal_rank
+from eval_pipeline.metrics.rates import ratio
+from eval_pipeline.suite import (
+    CaseScore,
+    Context,
+    Diagnosis,
+    Item,
+    KeyedCount,
+    KeyedSums,
+    Metric,
+    Rows,
+    Sums,
+    divide,
+    ratio_of,
+)
+from eval_pipeline.suites.heritage_linking.cases import GoldLink, LinkingCase
+
+DEPTHS = (1, 5, 10)
+NIL = "NIL"
+COUNTS = (
+    "mentions",
+    "linkable",
+    *(f"hits@{depth}" for depth in DEPTHS),
+    "reciprocal_ranks",
+    "nil_true",
+    "nil_false",
+    "nil_missed",
+    "consistent",
+    "inconsistent",
+    "partial",
+    "entries",
+    "repeated",
+    "wrong",
+)
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """An entry that a mention may stand for."""
+
+    kb_id: str
+    score: float | None = None
+
+
+class LinkedMention(msgspec.Struct, frozen=True):
+    """The links of one mention: candidates, whether it is NIL, and the identifiers elsewhere."""
+
+    mention_id: str
+    candidates: list[Candidate]
+    is_nil: bool
+    viaf_id: str | None = None
+    isil_code: str | None = None
+
+
+class Linking(msgspec.Struct, frozen=True):
+    """The output contract."""
+
+    mentions: list[LinkedMention]
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What is predicted for a mention, in the order that counts. Nothing predicted: neither link nor NIL."""
+
+    ranking: tuple[str, ...] = ()
+    is_nil: bool = False
+    viaf_id: str = ""
+    isil_code: str = ""
+
+    @property
+    def kb_id(self) -> str:
+        """The entry that the mention is linked to; none where it is said to be NIL."""
+        return self.ranking[0] if self.ranking and not self.is_nil else ""
+
+    @classmethod
+    def of(cls, given: LinkedMention) -> Prediction:
+        """A mention of the output with its candidates ranked: by score, equal ones by id."""
+        order = ranked(
+            [each.kb_id for each in given.candidates], [each.score for each in given.candidates], "ascending"
+        )
+        return cls(tuple(order), given.is_nil, (given.viaf_id or "").strip(), (given.isil_code or "").strip())
+
+
+def predictions(output: Linking) -> tuple[dict[str, Prediction], set[str]]:
+    """What is predicted by mention id, and the ids of mentions for which entries contradict each other.
+
+    A mention that stands twice with the same content stands once. One with contradicting entries has no
+    prediction: to choose among them would make their order matter.
+    """
+    found: dict[str, Prediction] = {}
+    contradicted: set[str] = set()
+    for each in output.mentions:
+        prediction = Prediction.of(each)
+        if found.setdefault(each.mention_id, prediction) != prediction:
+            contradicted.add(each.mention_id)
+    return {name: each for name, each in found.items() if name not in contradicted}, contradicted
+
+
+def score_case(item: Item, context: Context) -> CaseScore:
+    """The counts and diagnoses of one text's mentions."""
+    case: LinkingCase = item.case
+    found, contradicted = predictions(item.output)
+    counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
+    counts["entries"] = len(item.output.mentions)
+    counts["repeated"] = len(item.output.mentions) - len({each.mention_id for each in item.output.mentions})
+    keyed: list[KeyedCount] = []
+    diagnoses = [
+        *(Diagnosis("contradicting_entries", name, "") for name in sorted(contradicted)),
+        *(
+            Diagnosis("unknown_mention", "", name)
+            for name in sorted(found.keys() - case.expected.links.keys())
+        ),
+    ]
+    for name, gold in sorted(case.expected.links.items()):
+        prediction = found.get(name, Prediction())
+        counts.update(_counts(gold, prediction))
+        keyed += _phenomenon(gold, is_right(gold, prediction))
+        diagnoses += _diagnoses(f"{name} {gold.mention!r}", gold, prediction, name in found)
+    return CaseScore(counts, keyed, diagnoses)
+
+
+def _counts(gold: GoldLink, prediction: Prediction) -> dict[str, float]:
+    """What one mention adds to the counts."""
+    counts: dict[str, float] = {
+        "mentions": 1,
+        "wrong": not is_right(gold, prediction),
+        **_consistency(gold, prediction),
+    }
+    if gold.kb_id is None:
+        return {**counts, "nil_true": prediction.is_nil, "nil_missed": not prediction.is_nil}
+    for depth in DEPTHS:
+        counts[f"hits@{depth}"] = gold.kb_id in prediction.ranking[:depth]
+    rank = reciprocal_rank(prediction.ranking, gold.kb_id)
+    return {**counts, "linkable": 1, "reciprocal_ranks": rank, "nil_false": prediction.is_nil}
+
+
+def _consistency(gold: GoldLink, prediction: Prediction) -> dict[str, float]:
+    """Whether the entry and the VIAF identifier, where both are predicted, are the golden pair."""
+    if prediction.kb_id and prediction.viaf_id:
+        same = (prediction.kb_id, prediction.viaf_id) == (gold.kb_id, gold.viaf_id)
+        return {"consistent": same, "inconsistent": not same}
+    return {"partial": bool(prediction.kb_id or prediction.viaf_id or prediction.isil_code)}
+
+
+def is_right(gold: GoldLink, prediction: Prediction) -> bool:
+    """Whether a mention is linked to its entry, or said to be NIL where it is."""
+    return prediction.is_nil if gold.kb_id is None else prediction.kb_id == gold.kb_id
+
+
+def _phenomenon(gold: GoldLink, right: bool) -> Iterator[KeyedCount]:
+    row = gold.phenomenon or "other"
+    yield KeyedCount("phenomena", row, "mentions", 1)
+    yield KeyedCount("phenomena", row, "right", float(right))
+
+
+def phenomenon_rows(table: KeyedSums) -> Rows:
+    """How many mentions of each kind are linked, or said to be NIL, rightly."""
+    mentions, right = (table.column(name)[0].tolist() for name in ("mentions", "right"))
+    return [
+        {
+            "phenomenon": name,
+            "mentions": int(mentions[row]),
+            "right": int(right[row]),
+            "share": ratio(right[row], mentions[row]),
+        }
+        for row, name in enumerate(table.row_keys)
+    ]
+
+
+def _diagnoses(where: str, gold: GoldLink, prediction: Prediction, predicted: bool) -> Iterator[Diagnosis]:
+    wanted = gold.kb_id or NIL
+    got = NIL if prediction.is_nil else prediction.kb_id
+    if not predicted:
+        yield Diagnosis("no_prediction", f"{where}: {wanted}", "")
+    elif gold.kb_id is None and not prediction.is_nil:
+        yield Diagnosis("missed_nil", f"{where}: {NIL}", got)
+    elif gold.kb_id is not None and prediction.is_nil:
+        yield Diagnosis("false_nil", f"{where}: {wanted}", NIL)
+    elif not is_right(gold, prediction):
+        yield Diagnosis("wrong_link", f"{where}: {wanted}", got)
+    if prediction.kb_id and prediction.viaf_id and _consistency(gold, prediction)["inconsistent"]:
+        yield Diagnosis(
+            "inconsistent_identifiers",
+            f"{where}: {wanted}, VIAF {gold.viaf_id or 'none'}",
+            f"{prediction.kb_id}, VIAF {prediction.viaf_id}",
+        )
+    if prediction.isil_code and prediction.isil_code != (gold.isil_code or ""):
+        yield Diagnosis("wrong_isil", f"{where}: {gold.isil_code or 'none'}", prediction.isil_code)
+
+
+def errored(case: LinkingCase, answer: Answer | None) -> CaseScore:
+    """Without a usable output every mention is linked and judged wrongly, its identifiers included."""
+    links: Mapping[str, GoldLink] = case.expected.links
+    linkable = sum(gold.kb_id is not None for gold in links.values())
+    counts = dict.fromkeys(COUNTS, 0.0) | {
+        "mentions": len(links),
+        "linkable": linkable,
+        "nil_false": linkable,
+        "nil_missed": len(links) - linkable,
+        "inconsistent": len(links),
+        "entries": len(links),
+        "repeated": len(links),
+        "wrong": len(links),
+    }
+    return CaseScore(counts, [row for gold in links.values() for row in _phenomenon(gold, False)])
+
+
+def case_passes(sums: Sums) -> NDArray[np.bool_]:
+    """A text passes when every mention is linked, or said to be NIL, rightly."""
+    return np.asarray(sums["wrong"] == 0, dtype=np.bool_)
+
+
+def _has_linkable(case: LinkingCase) -> bool:
+    return any(gold.kb_id is not None for gold in case.expected.links.values())
+
+
+def _has_nil(case: LinkingCase) -> bool:
+    return any(gold.kb_id is None for gold in case.expected.links.values())
+
+
+METRICS: tuple[Metric, ...] = (
+    *(
+        Metric(
+            f"hits@{depth}",
+            f"Mentions whose entry is among the first {depth} candidates ÷ mentions with an entry.",
+            ratio_of(f"hits@{depth}", "linkable"),
+            population=_has_linkable,
+            explained_by="wrong_link",
+        )
+        for depth in DEPTHS
+    ),
+    Metric(
+        "mrr",
+        "Mean over mentions with an entry of 1 ÷ its rank among the candidates; 0 where it is missing.",
+        ratio_of("reciprocal_ranks", "linkable"),
+        population=_has_linkable,
+        explained_by="wrong_link",
+    ),
+    Metric(
+        "nil_precision",
+        "Mentions rightly said to be NIL ÷ mentions said to be NIL.",
+        lambda sums: divide(sums["nil_true"], sums["nil_true"] + sums["nil_false"]),
+        population=_has_nil,
+        explained_by="false_nil",
+    ),
+    Metric(
+        "nil_recall",
+        "Mentions rightly said to be NIL ÷ mentions that are.",
+        lambda sums: divide(sums["nil_true"], sums["nil_true"] + sums["nil_missed"]),
+        population=_has_nil,
+        explained_by="missed_nil",
+    ),
+    Metric(
+        "nil_f1",
+        "2·right ÷ (2·right + wrongly said + missed), over NIL mentions.",
+        lambda sums: divide(
+            2 * sums["nil_true"], 2 * sums["nil_true"] + sums["nil_false"] + sums["nil_missed"]
+        ),
+        population=_has_nil,
+        explained_by="missed_nil",
+    ),
+    Metric(
+        "kb_consistency",
+        "Mentions whose entry and VIAF identifier are the golden pair ÷ mentions with both predicted.",
+        lambda sums: divide(sums["consistent"], sums["consistent"] + sums["inconsistent"]),
+        explained_by="inconsistent_identifiers",
+    ),
+    Metric(
+        "kb_coverage",
+        "Mentions with an identifier, and not with a contradicting pair ÷ all mentions.",
+        lambda sums: divide(sums["consistent"] + sums["partial"], sums["mentions"]),
+        explained_by="no_prediction",
+    ),
+    Metric(
+        "duplicate_rate",
+        "Entries of the output that repeat a mention ÷ entries.",
+        ratio_of("repeated", "entries"),
+        direction="lower",
+    ),
+)

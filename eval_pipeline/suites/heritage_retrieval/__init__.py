@@ -1,0 +1,44 @@
+"""Retrieval of passages about heritage institutions: ranked results against graded judgments."""
+
+from __future__ import annotations
+
+from eval_pipeline.heritage.attributes import GROUPS, Settings, in_split
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput, TrecCases
+from eval_pipeline.suites.heritage_retrieval.engine import Parameters, Prepared, prepare, retrieve
+from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
+from eval_pipeline.suites.heritage_retrieval.requirements import REQUIREMENTS, measure
+from eval_pipeline.suites.heritage_retrieval.scoring import (
+    METRICS,
+    case_passes,
+    errored,
+    score,
+    source_rows,
+)
+from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, open_answers
+
+SUITE = Suite(
+    name="heritage_retrieval",
+    description="Passages about heritage institutions, ranked for a query in one of four languages.",
+    reader=TrecCases(),
+    input=RetrievalInput,
+    expected=RetrievalExpected,
+    output=Retrieval,
+    score=score,
+    metrics=METRICS,
+    headline="ndcg@10",
+    case_passes=case_passes,
+    embedded=retrieve,
+    parameters=Parameters,
+    settings=Settings,
+    selects=in_split,
+    prepared=Prepared,
+    prepare=prepare,
+    resources=load_corpus,
+    errored=errored,
+    answers=open_answers,
+    groups=GROUPS,
+    tables={"sources": source_rows, "passage_sources": source_rows},
+    measure=measure,
+    requirements=REQUIREMENTS,
+)
