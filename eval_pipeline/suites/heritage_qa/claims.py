@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from eval_pipeline.language.sentences import split_sentences
@@ -21,7 +22,7 @@ from eval_pipeline.suites.heritage_qa.lexicon import (
 ENOUGH = 0.6
 """The share of a claim's content words that its evidence must hold."""
 MOST_SENTENCES = 200
-"""Sentences that are read of an answer."""
+"""What has more sentences answers no question; one more than these is read, to tell."""
 
 _NUMBER = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:[.,]\d+)?")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+")
@@ -76,12 +77,8 @@ def claims_in(text: str, language: str, known_names: Collection[str] = ()) -> li
     `known_names` are words that are written with a capital elsewhere: they tell a name from a common
     word at the beginning of a sentence.
     """
-    found = []
-    for sentence in split_sentences(text):
-        found.append(_claim(sentence, language, known_names))
-        if len(found) == MOST_SENTENCES:
-            break
-    return found
+    sentences = islice(split_sentences(text), MOST_SENTENCES + 1)
+    return [_claim(sentence, language, known_names) for sentence in sentences]
 
 
 def _claim(sentence: str, language: str, known_names: Collection[str]) -> Claim:

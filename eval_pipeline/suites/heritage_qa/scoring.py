@@ -29,6 +29,7 @@ from eval_pipeline.suite import (
 )
 from eval_pipeline.suites.heritage_qa.cases import QuestionCase, QuestionExpected
 from eval_pipeline.suites.heritage_qa.claims import (
+    MOST_SENTENCES,
     Claim,
     Evidence,
     best_matches,
@@ -174,6 +175,8 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
         [case.input.question, expected.answer, *expected.facts, *case.input.context], language
     )
     claims = claims_in(output.answer, language, names)
+    if len(claims) > MOST_SENTENCES:
+        return Judgement(False, 0.0, 0.0, [Diagnosis("too_long", expected.answer, output.answer)])
     passages = [Evidence.of(passage, language) for passage in context]
     unsupported = [claim for claim in claims if not any(passage.supports(claim) for passage in passages)]
     verifiable, incorrect = _check_facts(case, claims)

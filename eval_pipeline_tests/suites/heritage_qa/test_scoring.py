@@ -15,7 +15,7 @@ from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suites.heritage_qa import SUITE
 from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
-from eval_pipeline.suites.heritage_qa.claims import claims_in, names_in, numbers_in
+from eval_pipeline.suites.heritage_qa.claims import MOST_SENTENCES, claims_in, names_in, numbers_in
 from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS, is_refusal
 from eval_pipeline_tests.sources import golden, values
 
@@ -262,6 +262,12 @@ def test_hostile_answers_are_only_text(answer: str) -> None:
     found = scored(answer)
     assert found["error_rate"] == 0.0
     assert found["factual_accuracy"] == 0.0
+
+
+def test_what_has_hundreds_of_sentences_is_no_answer_however_true_they_are() -> None:
+    assert scored("It was 1800. " * MOST_SENTENCES)["faithfulness"] == 1.0
+    buried = scored("It was 1800. " * MOST_SENTENCES + "Aliens founded it in 2050.")
+    assert buried["faithfulness"] == buried["factual_accuracy"] == 0.0
 
 
 @pytest.mark.parametrize(
