@@ -99,10 +99,10 @@ def _overlap(predicted: Grams, expected: Grams, kinds: int, texts: int) -> Value
     (first, times), (second, other_times) = (
         np.unique(where * kinds + grams, return_counts=True) for grams, where in (predicted, expected)
     )
-    places = np.searchsorted(second, first)
+    places = np.asarray(np.searchsorted(second, first), dtype=np.int64)
     places[places == len(second)] = 0
     shared = second[places] == first if len(second) else np.zeros(len(first), dtype=bool)
-    common = np.minimum(times[shared], other_times[places[shared]])
+    common = np.minimum(times[shared], other_times[places[shared]]).astype(np.float64)
     sizes = [np.bincount(where, minlength=texts) for _, where in (predicted, expected)]
     return _f1(np.bincount(first[shared] // max(kinds, 1), common, texts), sizes[0], sizes[1])
 

@@ -21,6 +21,7 @@ from eval_pipeline.suites.heritage_qa.lexicon import (
 
 ENOUGH = 0.6
 """The share of a claim's content words that its evidence must hold."""
+TOLERANCE = 1e-9
 MOST_SENTENCES = 200
 """What has more sentences answers no question; one more than these is read, to tell."""
 
@@ -68,7 +69,7 @@ class Evidence:
         """Whether it holds every number, date and name of a claim and enough of its content words."""
         if claim.empty or not claim.anchors <= self.stems | self.numbers:
             return False
-        return len(claim.content & self.stems) >= ENOUGH * len(claim.content)
+        return len(claim.content & self.stems) >= ENOUGH * len(claim.content) - TOLERANCE
 
 
 def claims_in(text: str, language: str, known_names: Collection[str] = ()) -> list[Claim]:

@@ -45,7 +45,6 @@ _NEGATIONS = {
 }
 _MONTHS = {
     "nl": "januari februari maart april mei juni juli augustus september oktober november december",
-    "en": "january february march april may june july august september october november december",
     "de": "januar jänner februar märz april mai juni juli august september oktober november dezember",
     "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
 }
@@ -53,6 +52,7 @@ _MONTHS = {
 FUNCTION_WORDS = {name: frozenset(listed.split()) for name, listed in _FUNCTION_WORDS.items()}
 NEGATIONS = {name: frozenset(listed.split()) for name, listed in _NEGATIONS.items()}
 MONTHS = {name: frozenset(listed.split()) for name, listed in _MONTHS.items()}
+"""English ones are written with a capital, and so are names; without one, `may` and `march` are none."""
 STEMMERS = {"nl": "dutch", "en": "english", "de": "german", "fr": "french"}
 NAMES_AFTER = frozenset(["in", "aus", "nach", "von", "bei"])
 """German writes every noun with a capital; after these words, without an article, it is mostly a name."""
