@@ -23,6 +23,8 @@ Numbers = NDArray[np.int64]
 AT_ONCE = 1000
 """Pairs that are counted together: their words are numbered anew, so that pairs of words fit in a number."""
 _TOKEN = re.compile(r"[^\W_]+")
+_ASCII = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
+"""What each ASCII character becomes: the same words as with the pattern, in half the time."""
 
 
 class Rouge(NamedTuple):
@@ -73,8 +75,8 @@ def _numbered(texts: Sequence[str], vocabulary: defaultdict[str, int]) -> _Side:
     ends: list[int] = []
     number = vocabulary.__getitem__
     for text in texts:
-        folded = text.lower() if text.isascii() else normalize(text)
-        tokens += map(number, _TOKEN.findall(folded))
+        found = text.translate(_ASCII).split() if text.isascii() else _TOKEN.findall(normalize(text))
+        tokens += map(number, found)
         ends.append(len(tokens))
     return _Side(np.array(tokens, dtype=np.int64), np.array(ends, dtype=np.int64))
 
@@ -102,9 +104,10 @@ def _overlap(predicted: Grams, expected: Grams, kinds: int, texts: int) -> Value
     places = np.asarray(np.searchsorted(second, first), dtype=np.int64)
     places[places == len(second)] = 0
     shared = second[places] == first if len(second) else np.zeros(len(first), dtype=bool)
-    common = np.minimum(times[shared], other_times[places[shared]]).astype(np.float64)
+    common = np.minimum(times[shared], other_times[places[shared]])
     sizes = [np.bincount(where, minlength=texts) for _, where in (predicted, expected)]
-    return _f1(np.bincount(first[shared] // max(kinds, 1), common, texts), sizes[0], sizes[1])
+    totals: Values = np.bincount(first[shared] // max(kinds, 1), common, texts).astype(np.float64)
+    return _f1(totals, sizes[0], sizes[1])
 
 
 def _subsequence(predicted: _Side, expected: _Side) -> Values:
