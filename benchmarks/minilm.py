@@ -97,7 +97,7 @@ class MiniLM:
 
 def gelu(values: Floats) -> Floats:
     """X · Φ(x)."""
-    from scipy.special import erf  # type: ignore[import-untyped]
+    from scipy.special import erf
 
     return np.asarray(values * (1 + erf(values / np.sqrt(2))) / 2, dtype=np.float32)
 

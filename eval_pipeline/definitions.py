@@ -7,6 +7,7 @@ from eval_pipeline.automation.configuration import read_automation
 from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.automation.sensors import build_sensors
 from eval_pipeline.chain import PROGRESS, PROJECT, STORE, LogProgress, build_chain, build_job
+from eval_pipeline.heritage.summary import build_summary
 from eval_pipeline.project import Project
 from eval_pipeline.store.io_manager import StoreIOManager
 from eval_pipeline.suites import all_suites
@@ -18,7 +19,7 @@ def build_definitions(project: Project) -> dg.Definitions:
     chains = {suite: build_chain(suite, project) for suite in all_suites(project)}
     jobs = {suite: build_job(suite, chain) for suite, chain in chains.items()}
     return dg.Definitions(
-        assets=[*(asset for chain in chains.values() for asset in chain), ALERTS],
+        assets=[*(asset for chain in chains.values() for asset in chain), build_summary(project), ALERTS],
         jobs=list(jobs.values()),
         schedules=[
             schedule

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eval_pipeline.language.sentences import LONGEST_SENTENCE
 from eval_pipeline.suites.decomposition.cases import DecompositionInput
 from eval_pipeline.suites.decomposition.engine import Parameters, decompose
-from eval_pipeline.suites.decomposition.engine.sentences import LONGEST_SENTENCE
 from eval_pipeline.suites.decomposition.scoring import Decomposition
 
 EVERYTHING: dict[str, Any] = {"minimum_mentions": 1, "minimum_score": 0.0}

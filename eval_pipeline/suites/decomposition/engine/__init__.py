@@ -11,10 +11,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.suites.decomposition.cases import DecompositionInput, Predicate
 from eval_pipeline.suites.decomposition.engine.clauses import relate
 from eval_pipeline.suites.decomposition.engine.phrases import choose, find_aliases, find_candidates
-from eval_pipeline.suites.decomposition.engine.sentences import read_sentence, split_sentences
+from eval_pipeline.suites.decomposition.engine.sentences import read_sentence
 from eval_pipeline.suites.decomposition.scoring import Concept, Decomposition, ExtractedRelationship
 
 

@@ -1,4 +1,4 @@
-"""Sentences of an English text, and the role of every word in them.
+"""The role of every word in an English sentence.
 
 Roles are coarse: a word gets its own from closed word classes, from the verb forms it can be, and from
 its neighbours.
@@ -6,22 +6,15 @@ its neighbours.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eval_pipeline.metrics.text import normalize, words
 from eval_pipeline.suites.decomposition.engine import lexicon
 from eval_pipeline.suites.decomposition.engine.lexicon import CLOSED_CLASSES, Inflection, Role
 
-LONGEST_SENTENCE = 1500
 LONGEST_WORD = 40
 PHRASE_ROLES = (Role.NOUN, Role.ADJECTIVE)
 """What the words of a phrase are."""
-
-_SENTENCE_END = re.compile(
-    r"(?<![A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?]['\"\u201d\u2019)\]]*\s+(?=[^\sa-z])|\n\s*\n"
-)
 
 
 @dataclass
@@ -44,20 +37,6 @@ class Sentence:
 
     text: str
     tokens: list[Token]
-
-
-def split_sentences(text: str) -> Iterator[str]:
-    """Sentences as exact parts of the text; what never ends is cut, so that quotes stay short."""
-    start = 0
-    for boundary in (*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)):
-        while start < boundary:
-            end = boundary
-            if end - start > LONGEST_SENTENCE:
-                space = text.rfind(" ", start, start + LONGEST_SENTENCE)
-                end = space + 1 if space > start else start + LONGEST_SENTENCE
-            if sentence := text[start:end].strip():
-                yield sentence
-            start = end
 
 
 def read_sentence(text: str) -> Sentence:

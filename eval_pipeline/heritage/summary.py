@@ -1,0 +1,161 @@
+"""The summary over all heritage tasks: eight numbers from the latest evaluations, in one table."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import dagster as dg
+
+from eval_pipeline.chain import PROJECT, STORE
+from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.problems import BadInput
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import active_versions
+from eval_pipeline.reports.evaluation import ZONE_SIGNS
+from eval_pipeline.reports.markdown import plain, table
+from eval_pipeline.reports.numbers import NOTHING, number
+from eval_pipeline.store import Store
+from eval_pipeline.store.io_manager import StoreIOManager
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite, suite_names
+
+KEY = dg.AssetKey(["heritage", "summary"])
+TARGETS_MET = "targets_met"
+
+
+class Source(NamedTuple):
+    """Where a number of the summary comes from."""
+
+    suite: str
+    metric: str
+
+
+SOURCES: Mapping[str, Source] = {
+    "ner_f1_strict": Source("heritage_ner", "strict_f1"),
+    "ner_f1_partial": Source("heritage_ner", "partial_f1"),
+    "type_classification_accuracy": Source("heritage_typing", "accuracy"),
+    "entity_linking_mrr": Source("heritage_linking", "mrr"),
+    "entity_linking_hits@1": Source("heritage_linking", "hits@1"),
+    "retrieval_ndcg@10": Source("heritage_retrieval", "ndcg@10"),
+    "qa_faithfulness": Source("heritage_qa", "faithfulness"),
+    "qa_relevance": Source("heritage_qa", "relevance_index"),
+}
+"""The summary's keys, in the order of its document."""
+
+
+class Entry(NamedTuple):
+    """One number of the summary, or why there is none."""
+
+    key: str
+    source: Source
+    version: str = ""
+    value: float | None = None
+    zone: str = ""
+    evaluated_at: str = ""
+    missing: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the number is there, and its gate passes."""
+        return not self.missing and self.zone in ("pass", "excellent")
+
+
+def summarize_heritage(project: Project, store: Store) -> list[Entry]:
+    """Each number from the latest evaluation of its suite's active version; what is not there is missing."""
+    entries: list[Entry] = []
+    evaluations: dict[str, list[tuple[str, Evaluation | None]]] = {}
+    for key, source in SOURCES.items():
+        if source.suite not in evaluations:
+            evaluations[source.suite] = _latest(project, store, source.suite)
+        found = evaluations[source.suite]
+        entries += [_entry(key, source, version, evaluation) for version, evaluation in found]
+        if not found:
+            entries.append(Entry(key, source, missing="no active version"))
+    return entries
+
+
+def _latest(project: Project, store: Store, name: str) -> list[tuple[str, Evaluation | None]]:
+    """The active versions of a suite with their latest evaluations."""
+    if name not in suite_names(project):
+        return []
+    suite: Suite = find_suite(project, name)
+    versions = active_versions(suite, project.prompts(name))
+    return [(version, store.evaluation(name, version)) for version in versions]
+
+
+def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None) -> Entry:
+    if evaluation is None:
+        return Entry(key, source, version, missing="not evaluated")
+    found = evaluation.summary.metrics.get(source.metric)
+    if found is None or found.value is None:
+        return Entry(
+            key, source, version, evaluated_at=evaluation.created_at, missing="undefined in the evaluation"
+        )
+    zone = next((gate.zone for gate in evaluation.summary.gates if gate.metric == source.metric), None)
+    return Entry(key, source, version, found.value, zone or "", evaluation.created_at)
+
+
+def summary_table(entries: list[Entry]) -> str:
+    """The summary for a person."""
+    return table(
+        ("summary", "value", "zone", "metric", "version", "evaluated at"),
+        (
+            (
+                entry.key,
+                NOTHING if entry.missing else number(entry.value, "fraction"),
+                f"✗ missing: {entry.missing}" if entry.missing else ZONE_SIGNS.get(entry.zone, ""),
+                f"{entry.source.suite}: {entry.source.metric}",
+                plain(entry.version) or NOTHING,
+                entry.evaluated_at or NOTHING,
+            )
+            for entry in entries
+        ),
+    )
+
+
+def build_summary(project: Project) -> dg.AssetsDefinition:
+    """The summary as an asset, below the metrics of every heritage suite that the project has."""
+    present = {source.suite for source in SOURCES.values()} & set(suite_names(project))
+
+    @dg.asset(
+        key=KEY,
+        group_name="heritage",
+        description="The eight summary numbers of the heritage tasks, from the latest evaluation of each "
+        "suite's active version. A suite that was not evaluated is missing, and never passes.",
+        deps=[dg.AssetDep(dg.AssetKey([name, "metrics"])) for name in sorted(present)],
+        required_resource_keys={PROJECT, STORE},
+        check_specs=[
+            dg.AssetCheckSpec(
+                TARGETS_MET, asset=KEY, description="Every number is there and in its pass zone."
+            )
+        ],
+    )
+    def heritage_summary(
+        context: dg.AssetExecutionContext,
+    ) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
+        manager: StoreIOManager = context.resources.store
+        try:
+            entries = summarize_heritage(context.resources.project, manager.store)
+        except BadInput as bad:
+            raise dg.Failure("\n".join(map(str, bad.problems)), allow_retries=False) from None
+        numbers = {entry.key: entry.value for entry in entries if entry.value is not None}
+        yield dg.MaterializeResult(
+            metadata={"summary": dg.MetadataValue.md(summary_table(entries)), **numbers}
+        )
+        yield _targets_met(entries)
+
+    return heritage_summary
+
+
+def _targets_met(entries: list[Entry]) -> dg.AssetCheckResult:
+    short = [
+        f"{entry.key}: {entry.missing or number(entry.value, 'fraction')} {entry.zone}".rstrip()
+        for entry in entries
+        if not entry.met
+    ]
+    return dg.AssetCheckResult(
+        check_name=TARGETS_MET,
+        passed=not short,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(short) or "Every heritage task meets its targets.",
+        metadata={"missing": sum(bool(entry.missing) for entry in entries), "short": len(short)},
+    )

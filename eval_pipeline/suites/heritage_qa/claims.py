@@ -1,0 +1,185 @@
+"""What a sentence claims: its content words, the numbers, dates and names in it, and whether it denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from eval_pipeline.language.sentences import split_sentences
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suites.heritage_qa.lexicon import (
+    FUNCTION_WORDS,
+    MONTHS,
+    NAMES_AFTER,
+    NEGATIONS,
+    STEMMERS,
+)
+
+ENOUGH = 0.6
+"""The share of a claim's content words that its evidence must hold."""
+TOLERANCE = 1e-9
+MOST_SENTENCES = 200
+"""What has more sentences answers no question; one more than these is read, to tell."""
+
+_NUMBER = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:[.,]\d+)?")
+_GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+")
+_WORD = re.compile(r"[^\W_]+")
+_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence, as far as it can be checked."""
+
+    text: str
+    content: frozenset[str]
+    """The stems of its words, without function words."""
+    anchors: frozenset[str]
+    """The numbers in it, and the stems of the months and names: each must stand in what supports it."""
+    denies: bool
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it to check."""
+        return not self.content and not self.anchors
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What stands in a text that claims are checked against."""
+
+    stems: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str, language: str) -> Evidence:
+        """What stands in a text."""
+        return cls(
+            frozenset(_stem(word, language) for word in _plain_words(text)), frozenset(numbers_in(text))
+        )
+
+    def __or__(self, other: Evidence) -> Evidence:
+        return Evidence(self.stems | other.stems, self.numbers | other.numbers)
+
+    def supports(self, claim: Claim) -> bool:
+        """Whether it holds every number, date and name of a claim and enough of its content words."""
+        if claim.empty or not claim.anchors <= self.stems | self.numbers:
+            return False
+        return len(claim.content & self.stems) >= ENOUGH * len(claim.content) - TOLERANCE
+
+
+def claims_in(text: str, language: str, known_names: Collection[str] = ()) -> list[Claim]:
+    """The claims of an answer: its sentences.
+
+    `known_names` are words that are written with a capital elsewhere: they tell a name from a common
+    word at the beginning of a sentence.
+    """
+    sentences = islice(split_sentences(text), MOST_SENTENCES + 1)
+    return [_claim(sentence, language, known_names) for sentence in sentences]
+
+
+def _claim(sentence: str, language: str, known_names: Collection[str]) -> Claim:
+    plain = _plain_words(sentence)
+    names = names_in(sentence, language)
+    first = plain[0] if plain else ""
+    if first in known_names and first not in FUNCTION_WORDS.get(language, ()):
+        names.add(first)
+    months = MONTHS.get(language, frozenset()).intersection(plain)
+    return Claim(
+        sentence,
+        frozenset(content_stems(sentence, language)),
+        frozenset({*numbers_in(sentence), *(_stem(word, language) for word in (*names, *months))}),
+        denies(sentence, language),
+    )
+
+
+def content_stems(text: str, language: str) -> list[str]:
+    """The stems of the words of a text, without function words, negations and bare numbers."""
+    skipped = FUNCTION_WORDS.get(language, frozenset()) | NEGATIONS.get(language, frozenset())
+    return [
+        _stem(word, language) for word in _plain_words(text) if word not in skipped and not word.isdigit()
+    ]
+
+
+def denies(sentence: str, language: str) -> bool:
+    """Whether a sentence holds a negation."""
+    found = NEGATIONS.get(language, frozenset()).intersection(_plain_words(sentence))
+    return bool(found) or (language == "en" and bool(_NOT.search(sentence)))
+
+
+def numbers_in(text: str) -> set[str]:
+    """The numbers of a text, as digits: `4.000`, `4,000` and `4 000` are one number."""
+    found = set()
+    for match in _NUMBER.finditer(normalize(text)):
+        number = match.group()
+        grouped = _GROUPED.fullmatch(number)
+        found.add(re.sub(r"\D", "", number) if grouped else number.replace(",", "."))
+    return found
+
+
+def names_in(sentence: str, language: str) -> set[str]:
+    """The words of names: those with a capital inside a sentence.
+
+    German writes every noun with a capital: there it takes a second one beside it, or a word before it
+    that no article follows.
+    """
+    function = FUNCTION_WORDS.get(language, frozenset())
+    found = list(_WORD.finditer(sentence))
+    folded = [normalize(match.group()) for match in found]
+    capital = [
+        match.group()[0].isupper() and word not in function for match, word in zip(found, folded, strict=True)
+    ]
+    beside = [
+        first and second and sentence[match.end() : after.start()] in (" ", "-")
+        for first, second, match, after in zip(capital, capital[1:], found, found[1:], strict=False)
+    ]
+    joined = [left or right for left, right in zip([False, *beside], [*beside, False], strict=True)]
+    return {
+        word
+        for index, word in enumerate(folded)
+        if capital[index]
+        and (joined[index] or (index > 0 and (language != "de" or folded[index - 1] in NAMES_AFTER)))
+    }
+
+
+def stems_of_names(sentence: str, language: str) -> set[str]:
+    """The stems of the names in a sentence."""
+    return {_stem(name, language) for name in names_in(sentence, language)}
+
+
+def capitalized_inside(texts: Iterable[str], language: str) -> frozenset[str]:
+    """Words of names in any of some texts."""
+    return frozenset(
+        name for text in texts for sentence in split_sentences(text) for name in names_in(sentence, language)
+    )
+
+
+def best_matches(claim: Claim, candidates: Sequence[Claim]) -> list[Claim]:
+    """The candidates that share most content words with a claim."""
+    overlaps = [len(claim.content & each.content) for each in candidates]
+    return [each for each, overlap in zip(candidates, overlaps, strict=True) if overlap == max(overlaps)]
+
+
+def _plain_words(text: str) -> list[str]:
+    """Normalized words; the parts of `l'archive` and `Sint-Oda` count by themselves."""
+    return _WORD.findall(normalize(text))
+
+
+def _stem(word: str, language: str) -> str:
+    return _stemmed(word, STEMMERS[language]) if language in STEMMERS else word
+
+
+@lru_cache(maxsize=2**16)
+def _stemmed(word: str, algorithm: str) -> str:
+    return str(_stemmer(algorithm).stemWord(word))
+
+
+@lru_cache(maxsize=8)
+def _stemmer(algorithm: str) -> Any:
+    import snowballstemmer  # type: ignore[import-untyped]
+
+    return snowballstemmer.stemmer(algorithm)

@@ -1,0 +1,67 @@
+"""What a good golden set for heritage questions contains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.suite import Overview, Requirement, each_case, every_value, no_case_lists
+from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES, QuestionCase
+from eval_pipeline.suites.heritage_qa.claims import Evidence, claims_in
+from eval_pipeline.suites.heritage_qa.scoring import Answered, judge
+
+SAMPLES = 300
+"""Questions that the document asks for."""
+FEWEST_UNANSWERABLE = 0.1
+
+
+def measure(case: QuestionCase) -> dict[str, Any]:
+    """What the requirements look at."""
+    language = case.input.language
+    passages = [Evidence.of(passage, language) for passage in case.input.context]
+    facts = [claim for fact in case.expected.facts for claim in claims_in(fact, language)]
+    golden = judge(case, Answered(case.expected.answer))
+    return {
+        "passages": len(case.input.context),
+        "facts": len(case.expected.facts),
+        "facts_not_in_context": [
+            claim.text for claim in facts if not any(passage.supports(claim) for passage in passages)
+        ],
+        "golden_answer_incorrect": [case.expected.answer] if golden.factual_accuracy < 1 else [],
+        "golden_answer_unfaithful": [case.expected.answer]
+        if golden.faithfulness is not None and golden.faithfulness < 1
+        else [],
+    }
+
+
+def _few_unanswerable(overview: Overview) -> list[str]:
+    found = list(overview.attributes.get("answerable", ())).count("no")
+    needed = FEWEST_UNANSWERABLE * len(overview.case_ids)
+    return [] if found >= needed else [f"{found} unanswerable questions, at least {needed:.0f} needed"]
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    sizes({"questions": SAMPLES}, lambda overview: {"questions": len(overview.case_ids)}),
+    every_value("question_type", QUESTION_TYPES, "Each of the four question types.", minimum=10),
+    LANGUAGE_REQUIREMENT,
+    Requirement(
+        "unanswerable", "A tenth or more of the questions have no answer in their context.", _few_unanswerable
+    ),
+    each_case("passages", "At least two passages to choose from.", minimum=2),
+    no_case_lists(
+        "facts_not_in_context", "Every golden fact stands in a passage.", "facts that no passage holds"
+    ),
+    no_case_lists(
+        "golden_answer_incorrect",
+        "Every golden answer scores factual accuracy 1.",
+        "not borne out by its facts",
+    ),
+    no_case_lists(
+        "golden_answer_unfaithful",
+        "Every sentence of a golden answer is supported by one passage, or joins what several say.",
+        "not supported by one passage",
+        severity="warning",
+    ),
+    *SPLIT_REQUIREMENTS,
+)

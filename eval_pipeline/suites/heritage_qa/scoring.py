@@ -1,0 +1,222 @@
+"""Scoring an answer: how close it is to the golden one, whether its context supports it, and its truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.language.accuracy import default_accuracy
+from eval_pipeline.language.embedder import default_embedder, similarity
+from eval_pipeline.metrics.rates import ratio
+from eval_pipeline.metrics.rouge import Rouge, rouge
+from eval_pipeline.suite import (
+    Batch,
+    Case,
+    Context,
+    Diagnosis,
+    Item,
+    Measured,
+    Model,
+    Sums,
+    Values,
+    defined,
+    mean,
+    mean_counts,
+)
+from eval_pipeline.suites.heritage_qa.cases import QuestionCase, QuestionExpected
+from eval_pipeline.suites.heritage_qa.claims import (
+    MOST_SENTENCES,
+    Claim,
+    Evidence,
+    best_matches,
+    capitalized_inside,
+    claims_in,
+)
+from eval_pipeline.suites.heritage_qa.lexicon import is_refusal
+
+FAITHFUL = 0.8
+"""From here on a case counts as faithful."""
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """The output contract."""
+
+    answer: str
+    context: list[str] | None = None
+    """The passages that the answer was written from; the case's own where it is left out."""
+
+
+class Similarities(NamedTuple):
+    """What the embedder says of a batch: one value for each item."""
+
+    to_golden: Values
+    to_question: Values
+    golden_to_question: Values
+
+
+def annotate(items: Sequence[Item], context: Context) -> Similarities:
+    """Similarity of every answer, golden answer and question to each other, from one batch of vectors."""
+    answers = [item.output.answer for item in items]
+    golden = [item.case.expected.answer for item in items]
+    questions = [item.case.input.question for item in items]
+    vectors = default_embedder().embed([*answers, *golden, *questions])
+    given, wanted, asked = np.split(vectors, 3)
+    return Similarities(similarity(given, wanted), similarity(given, asked), similarity(wanted, asked))
+
+
+def is_answerable(case: Case[Any, Any]) -> bool:
+    """Whether the context holds the answer."""
+    return bool(case.expected.answerable)
+
+
+METRICS = (
+    mean("rouge1", "F1 of the words that answer and golden answer share.", on_error=0.0),
+    mean("rouge2", "F1 of the pairs of neighbouring words that both share.", on_error=0.0),
+    mean("rougeL", "F1 of the longest sequence of words that both share.", on_error=0.0),
+    mean(
+        "semantic_similarity",
+        "Cosine of the embeddings of answer and golden answer, clipped to [0, 1].",
+        on_error=0.0,
+    ),
+    mean(
+        "faithfulness",
+        "Sentences of the answer that one passage supports (60 % of the content words and every number, date "
+        "and name) ÷ sentences. Null for a correct refusal, 0 for a wrong one.",
+        on_error=0.0,
+        explained_by="unsupported",
+    ),
+    mean(
+        "relevance",
+        "Cosine of the embeddings of question and answer, clipped to [0, 1]; 0 for a refusal. "
+        "Over answerable questions.",
+        on_error=0.0,
+        population=is_answerable,
+    ),
+    mean(
+        "relevance_index",
+        "Relevance ÷ the relevance of the golden answer, at most 1. Over answerable questions.",
+        on_error=0.0,
+        population=is_answerable,
+    ),
+    mean(
+        "factual_accuracy",
+        "Claims that a golden fact (with question and golden answer) bears out ÷ verifiable claims; "
+        "0 without any. A refusal is right where the question is unanswerable, and nowhere else.",
+        on_error=0.0,
+        explained_by="incorrect",
+    ),
+    mean(
+        "refusal_accuracy",
+        "Unanswerable questions refused and answerable ones answered ÷ questions.",
+        on_error=0.0,
+        explained_by="refusal",
+    ),
+)
+
+EMBEDDER = Model(
+    default_embedder().name,
+    ("semantic_similarity", "relevance", "relevance_index"),
+    lambda: Measured(default_accuracy().accuracy, default_accuracy().told),
+)
+
+
+def score(items: Sequence[Item], context: Context) -> Batch:
+    """The counts of a batch."""
+    likeness: Similarities = context.annotations
+    overlap = rouge([item.output.answer for item in items], [item.case.expected.answer for item in items])
+    rows: list[dict[str, float]] = []
+    diagnoses: list[tuple[int, Diagnosis]] = []
+    for index, item in enumerate(items):
+        judged = judge(item.case, item.output)
+        answerable = is_answerable(item.case)
+        relevance = 0.0 if judged.refused else float(likeness.to_question[index])
+        reachable = float(likeness.golden_to_question[index])
+        rows.append(
+            mean_counts(
+                {
+                    **{name: float(getattr(overlap, name)[index]) for name in Rouge._fields},
+                    "semantic_similarity": float(likeness.to_golden[index]),
+                    "faithfulness": judged.faithfulness,
+                    "relevance": relevance if answerable else None,
+                    "relevance_index": min(1.0, ratio(relevance, reachable) or 0.0) if answerable else None,
+                    "factual_accuracy": judged.factual_accuracy,
+                    "refusal_accuracy": float(judged.refused != answerable),
+                }
+            )
+        )
+        diagnoses += [(index, each) for each in judged.diagnoses]
+    counts = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return Batch(counts, diagnoses=diagnoses)
+
+
+class Judgement(NamedTuple):
+    """What can be said of an answer without a model."""
+
+    refused: bool
+    faithfulness: float | None
+    factual_accuracy: float
+    diagnoses: list[Diagnosis]
+
+
+def judge(case: QuestionCase, output: Answered) -> Judgement:
+    """Check every sentence of an answer against its context and the golden facts."""
+    expected = case.expected
+    if is_refusal(output.answer):
+        if not expected.answerable:
+            return Judgement(True, None, 1.0, [])
+        return Judgement(True, 0.0, 0.0, [Diagnosis("refusal", expected.answer, output.answer)])
+    language = case.input.language
+    context = case.input.context if output.context is None else output.context
+    names = capitalized_inside(
+        [case.input.question, expected.answer, *expected.facts, *case.input.context], language
+    )
+    claims = claims_in(output.answer, language, names)
+    if len(claims) > MOST_SENTENCES:
+        return Judgement(False, 0.0, 0.0, [Diagnosis("too_long", expected.answer, output.answer)])
+    passages = [Evidence.of(passage, language) for passage in context]
+    unsupported = [claim for claim in claims if not any(passage.supports(claim) for passage in passages)]
+    verifiable, incorrect = _check_facts(case, claims)
+    diagnoses = [Diagnosis("unsupported", "", claim.text) for claim in unsupported]
+    diagnoses += [Diagnosis("incorrect", expected.answer, claim.text) for claim in incorrect]
+    if not expected.answerable:
+        diagnoses.append(Diagnosis("refusal", expected.answer, output.answer))
+    return Judgement(
+        False,
+        ratio(len(claims) - len(unsupported), len(claims)) or 0.0,
+        ratio(len(verifiable) - len(incorrect), len(verifiable)) or 0.0,
+        diagnoses,
+    )
+
+
+def _check_facts(case: QuestionCase, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """The claims that can be verified, and those of them that no golden fact bears out."""
+    language, expected = case.input.language, case.expected
+    if not expected.answerable:
+        return list(claims), list(claims)
+    known = _golden_claims(expected, language)
+    topics = frozenset().union(*(each.content for each in known))
+    verifiable = [claim for claim in claims if claim.anchors or claim.content & topics]
+    around = Evidence.of(case.input.question, language) | Evidence.of(expected.answer, language)
+    facts = [Evidence.of(fact, language) | around for fact in expected.facts]
+    incorrect = [
+        claim
+        for claim in verifiable
+        if not any(fact.supports(claim) for fact in facts)
+        or not any(each.denies == claim.denies for each in best_matches(claim, known))
+    ]
+    return verifiable, incorrect
+
+
+def _golden_claims(expected: QuestionExpected, language: str) -> list[Claim]:
+    return [claim for text in (expected.answer, *expected.facts) for claim in claims_in(text, language)]
+
+
+def case_passes(sums: Sums) -> NDArray[np.bool_]:
+    """A case passes when all its claims are true and its sentences are supported, or it rightly refuses."""
+    faithful = (sums[defined("faithfulness")] == 0) | (sums["faithfulness"] >= FAITHFUL)
+    passes: NDArray[np.bool_] = (sums["factual_accuracy"] >= 1) & faithful
+    return passes

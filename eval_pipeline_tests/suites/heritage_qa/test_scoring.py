@@ -1,0 +1,296 @@
+"""What an answer earns: corrections of the document's code, hand-worked claims, properties of any answer."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval_pipeline.golden import GoldenCase, read_cases
+from eval_pipeline.problems import Problems
+from eval_pipeline.project import Project
+from eval_pipeline.suites.heritage_qa import SUITE
+from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
+from eval_pipeline.suites.heritage_qa.claims import MOST_SENTENCES, claims_in, names_in, numbers_in
+from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS, is_refusal
+from eval_pipeline_tests.sources import golden, values
+
+PASSAGE = (
+    "Corn Lane Museum in Oldby was founded in 1800 by the miller Ada Thorne. "
+    "It owns 4,000 maps and is not open on Sundays."
+)
+OTHER = "Mill Street Library opened on 3 May 1950. The library lends books to schools."
+ENTRY: dict[str, Any] = {
+    "id": "one",
+    "question": "When was Corn Lane Museum founded?",
+    "context": [PASSAGE, OTHER],
+    "gold_answer": "Corn Lane Museum was founded in 1800.",
+    "supporting_facts": ["Corn Lane Museum in Oldby was founded in 1800 by the miller Ada Thorne."],
+    "answer_type": "temporal",
+    "language": "en",
+}
+GATED = ("faithfulness", "relevance_index", "factual_accuracy")
+
+
+def case(**changes: Any) -> GoldenCase:
+    return golden(to_case(msgspec.convert({**ENTRY, **changes}, GoldenEntry)))
+
+
+CASE = case()
+CLOSED = case(
+    question="Is Corn Lane Museum open on Sundays?",
+    gold_answer="No, Corn Lane Museum is not open on Sundays.",
+    supporting_facts=["Corn Lane Museum is not open on Sundays."],
+)
+UNANSWERABLE = case(
+    id="two",
+    question="What does a ticket cost?",
+    gold_answer=REFUSALS["en"],
+    supporting_facts=[],
+    answerable=False,
+)
+
+
+def scored(answer: str, entry: GoldenCase = CASE, **more: Any) -> dict[str, float | None]:
+    """The metrics of one answer."""
+    return values(SUITE, [entry], {entry.case.id: {"answer": answer, **more}})
+
+
+@pytest.fixture(scope="module")
+def golden_set() -> list[GoldenCase]:
+    return list(read_cases(SUITE, Project.find().golden("heritage_qa"), Problems()))
+
+
+@pytest.mark.parametrize(
+    ("answer", "faithfulness"),
+    [
+        ("Corn Lane Museum was founded in 1800.", 1.0),
+        ("It was 1800.", 1.0),
+        ("Corn Lane Museum was founded in 2050 by aliens.", 0.0),
+        ("Corn Lane Museum was founded by Ada Wrong.", 0.0),
+        ("It owns 4000 maps.", 1.0),
+        ("It owns 4.000 maps. It owns 5,000 maps.", 0.5),
+        ("The library opened on 3 May 1950.", 1.0),
+        ("The library opened on 3 June 1950.", 0.0),
+        ("It may be that Corn Lane Museum was founded in 1800.", 1.0),
+        # Three of five content words are enough, two are not.
+        ("The museum owns maps, gladly shown.", 1.0),
+        ("The museum owns pictures, gladly shown.", 0.0),
+        # The parts stand in different passages: no single one supports the sentence.
+        ("Corn Lane Museum was founded in 1950.", 0.0),
+        ("Yes.", 0.0),
+        ("", 0.0),
+        ("…", 0.0),
+    ],
+)
+def test_faithfulness_needs_one_passage_with_every_number_date_and_name(
+    answer: str, faithfulness: float
+) -> None:
+    """One shared word of five letters is enough for the document's rule, and "It was 1800" has none."""
+    assert scored(answer)["faithfulness"] == faithfulness
+
+
+@pytest.mark.parametrize(
+    ("answer", "accuracy"),
+    [
+        ("Corn Lane Museum was founded in 1800.", 1.0),
+        ("It was founded by the miller Ada Thorne.", 1.0),
+        ("Corn Lane Museum was founded in 1801.", 0.0),
+        ("Corn Lane Museum was founded in 1800. It was founded in 1801.", 0.5),
+        ("Corn Lane Museum was not founded in 1800.", 0.0),
+        ("Corn Lane Museum wasn't founded in 1800.", 0.0),
+        # Nothing in it can be verified, and what cannot is neither right nor wrong.
+        ("Corn Lane Museum was founded in 1800. Enjoy yourself!", 1.0),
+        ("Enjoy yourself!", 0.0),
+        ("", 0.0),
+        (" ", 0.0),
+    ],
+)
+def test_factual_accuracy_is_by_claim_and_polarity_and_an_empty_claim_never_counts(
+    answer: str, accuracy: float
+) -> None:
+    """An empty claim is part of every fact for the document's substring rule, and so always right."""
+    assert scored(answer)["factual_accuracy"] == accuracy
+
+
+def test_a_denial_is_right_where_the_fact_denies() -> None:
+    assert scored("No, the museum is not open on Sundays.", CLOSED)["factual_accuracy"] == 1.0
+    assert scored("Yes, the museum is open on Sundays.", CLOSED)["factual_accuracy"] == 0.0
+
+
+def test_a_correct_refusal_has_no_faithfulness_and_a_wrong_one_earns_nothing() -> None:
+    right = scored("The sources do not say", UNANSWERABLE)
+    assert right["faithfulness"] is None
+    assert right["factual_accuracy"] == right["refusal_accuracy"] == right["case_pass_rate"] == 1.0
+    wrong = scored(REFUSALS["en"])
+    assert [wrong[name] for name in (*GATED, "relevance", "refusal_accuracy")] == [0.0] * 5
+    invented = scored("A ticket costs 12 pounds.", UNANSWERABLE)
+    assert invented["faithfulness"] == invented["factual_accuracy"] == invented["refusal_accuracy"] == 0.0
+
+
+def test_relevance_is_about_answerable_questions() -> None:
+    assert scored("Anything at all.", UNANSWERABLE)["relevance"] is None
+    assert scored("Corn Lane Museum was founded in 1800.")["relevance_index"] == 1.0
+    off_topic = scored("Penguins swim well.")["relevance_index"]
+    assert off_topic is not None
+    assert off_topic < 0.3
+
+
+def test_the_target_for_relevance_does_not_fit_the_bare_cosine(golden_set: list[GoldenCase]) -> None:
+    """Golden answers are as relevant as can be, yet their mean cosine is below the target of 0.75."""
+    perfect = {each.case.id: {"answer": each.case.expected.answer} for each in golden_set}
+    found = values(SUITE, golden_set, perfect)
+    assert found["relevance"] == pytest.approx(0.65, abs=0.01)
+    assert found["relevance_index"] == 1.0
+
+
+def test_every_golden_answer_scores_factual_accuracy_one(golden_set: list[GoldenCase]) -> None:
+    for each in golden_set:
+        found = values(SUITE, [each], {each.case.id: {"answer": each.case.expected.answer}})
+        assert found["factual_accuracy"] == 1.0, each.case.id
+        assert found["faithfulness"] in (1.0, None), each.case.id
+        assert found["rougeL"] == found["case_pass_rate"] == 1.0
+
+
+def test_the_context_defaults_to_the_case_and_may_be_what_was_retrieved() -> None:
+    answer = "Corn Lane Museum was founded in 1800."
+    assert scored(answer, context=[OTHER])["faithfulness"] == 0.0
+    assert scored(answer, context=[])["faithfulness"] == 0.0
+    assert scored(answer, context=[PASSAGE])["faithfulness"] == 1.0
+    assert scored(answer, context=None)["faithfulness"] == 1.0
+
+
+def test_an_output_without_an_answer_is_an_error_and_takes_the_worst_values() -> None:
+    unusable: list[Any] = [{}, {"answer": None}, {"answer": 7}, [], {"answer": "x", "context": "text"}]
+    for output in unusable:
+        found = values(SUITE, [CASE, UNANSWERABLE], {"one": output})
+        assert found["error_rate"] == 1.0
+        assert all(found[metric.name] == 0.0 for metric in SUITE.metrics)
+
+
+KNOWN = ("It was 1800.", "It owns 4,000 maps.", "Founded in 2050.", "", "No.")
+ANSWERS = st.sampled_from((ENTRY["gold_answer"], REFUSALS["en"], *KNOWN)) | st.text(max_size=60)
+
+
+@settings(deadline=None, max_examples=40)
+@given(ANSWERS, ANSWERS)
+def test_values_are_in_range_or_null_and_an_error_never_pays(first: str, second: str) -> None:
+    cases = [CASE, UNANSWERABLE]
+    answered = values(SUITE, cases, {"one": {"answer": first}, "two": {"answer": second}})
+    errors = [
+        values(SUITE, cases, {"one": {"answer": first}}),
+        values(SUITE, cases, {"two": {"answer": second}}),
+    ]
+    for metric in SUITE.metrics:
+        value = answered[metric.name]
+        assert value is None or 0.0 <= value <= 1.0
+        for each in errors:
+            other = each[metric.name]
+            assert other is not None
+            # Only a refusal that was right has no value; it leaves nothing to lose.
+            assert value is None or other <= value + 1e-9
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.randoms(use_true_random=False))
+def test_order_never_matters(chance: random.Random) -> None:
+    shuffled = {
+        **ENTRY,
+        "context": [PASSAGE, OTHER],
+        "supporting_facts": [*ENTRY["supporting_facts"], PASSAGE],
+    }
+    answer = "It was 1800. It owns 4,000 maps. The library opened in 1950."
+    plain = scored(answer, case(**shuffled))
+    chance.shuffle(shuffled["context"])
+    chance.shuffle(shuffled["supporting_facts"])
+    assert scored(answer, case(**shuffled)) == plain
+    both = {"one": {"answer": answer}, "two": {"answer": "Free."}}
+    cases = [CASE, UNANSWERABLE]
+    chance.shuffle(cases)
+    assert values(SUITE, cases, both) == values(SUITE, [UNANSWERABLE, CASE], both)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "names"),
+    [
+        ("The museum in Oldby was built by Ada Thorne.", "en", {"oldby", "ada", "thorne"}),
+        ("Het museum in Zwolle is van Jan de Wit.", "nl", {"zwolle", "jan", "wit"}),
+        ("Le musée d'Orbeval est à Sainte-Odile.", "fr", {"orbeval", "sainte", "odile"}),
+        ("Das Haus am See hat einen Garten.", "de", set()),
+        ("Das Museum Erzklang liegt in Erfurt.", "de", {"museum", "erzklang", "erfurt"}),
+        ("Visitors come often.", "en", set()),
+    ],
+)
+def test_names_are_told_from_common_words(sentence: str, language: str, names: set[str]) -> None:
+    assert names_in(sentence, language) == names
+
+
+def test_a_name_at_the_beginning_is_known_from_elsewhere() -> None:
+    assert "thorn" in claims_in("Thorne founded it.", "en", {"thorne"})[0].anchors
+    assert not claims_in("Visitors founded it.", "en", {"thorne"})[0].anchors
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("4,000 or 4.000 or 4 000 or 4\u202f000", {"4000"}),
+        ("12,5 and 12.5", {"12.5"}),
+        ("the 18th century, 1690–1880", {"18", "1690", "1880"}),
+        ("in 1911 200 books", {"1911", "200"}),
+        ("no number", set()),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(text: str, numbers: set[str]) -> None:
+    assert numbers_in(text) == numbers
+
+
+@pytest.mark.parametrize("answer", [*REFUSALS.values(), "NOT_IN_CONTEXT", " «les sources ne le disent pas» "])
+def test_refusals_are_recognized(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize("answer", ["", "The sources do not say when, but it was 1800.", "Not"])
+def test_anything_else_is_no_refusal(answer: str) -> None:
+    assert not is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["{{7*7}}", "<script>alert(1)</script>", "\u202e2050", "1" * 100_000, "A. " * 50_000, "\x00", "Straße İ"],
+)
+def test_hostile_answers_are_only_text(answer: str) -> None:
+    found = scored(answer)
+    assert found["error_rate"] == 0.0
+    assert found["factual_accuracy"] == 0.0
+
+
+def test_what_has_hundreds_of_sentences_is_no_answer_however_true_they_are() -> None:
+    assert scored("It was 1800. " * MOST_SENTENCES)["faithfulness"] == 1.0
+    buried = scored("It was 1800. " * MOST_SENTENCES + "Aliens founded it in 2050.")
+    assert buried["faithfulness"] == buried["factual_accuracy"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"question": " "}, "is blank"),
+        ({"context": []}, "is empty"),
+        ({"context": ["", "x"]}, "is blank"),
+        ({"supporting_facts": []}, "is empty"),
+        ({"gold_answer": REFUSALS["en"]}, "refuses an answerable question"),
+        ({"answerable": False}, "answers an unanswerable question"),
+        ({"answer_type": "poetic"}, "answer_type"),
+        ({"answerable": "no"}, "answerable"),
+    ],
+)
+def test_contradictions_in_a_golden_file_are_named(tmp_path: Any, changes: dict[str, Any], told: str) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_bytes(b"\n" + msgspec.json.encode({**ENTRY, **changes}) + b"\n")
+    problems = Problems()
+    list(read_cases(SUITE, file, problems))
+    lines = [str(problem) for problem in problems]
+    assert any(told in line and "cases.jsonl:2" in line for line in lines), lines
