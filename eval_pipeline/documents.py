@@ -108,15 +108,17 @@ def read_tsv(
     text = read_text(path, problems)
     if text is None:
         return
+    before = len(problems)
     header, *lines = (line.removesuffix("\r") for line in text.split("\n"))
     names = [name.strip() for name in header.split("\t")]
-    missing = [name for name in _required(record_type) if name not in names]
-    for name in missing:
-        problems.add(path, "is missing in the header", "Name the columns.", line=1, field=name)
+    for name in _required(record_type):
+        if name not in names:
+            problems.add(path, "is missing in the header", "Name the columns.", line=1, field=name)
     for name in {name for name in names if names.count(name) > 1}:
         problems.add(path, "stands twice in the header", "Keep one of them.", line=1, field=name)
     if not any(line.strip() for line in lines):
         problems.add(path, "the table has no rows", "Add at least one.", line=1)
+    usable = len(problems) == before
     for number, line in enumerate(lines, 2):
         cells = line.split("\t")
         if not line.strip():
@@ -124,7 +126,7 @@ def read_tsv(
         if len(cells) != len(names):
             told = f"{len(cells)} cells, the header has {len(names)}"
             problems.add(path, told, "Separate cells by tabs.", line=number)
-        elif not missing:
+        elif usable:
             value = {name: cell.strip() for name, cell in zip(names, cells, strict=True) if cell.strip()}
             record = _convert(value, record_type, path, lambda _: number, problems, check)  # noqa: B023
             if record is not None:

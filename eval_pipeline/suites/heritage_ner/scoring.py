@@ -5,8 +5,10 @@ Texts are laid end to end, so that a position belongs to one text and spans of d
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import msgspec
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from eval_pipeline.answers import Answer
 from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.metrics.matching import maximum_matching, overlaps
-from eval_pipeline.metrics.text import words
+from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.suite import (
     Batch,
     Case,
@@ -45,7 +47,9 @@ COUNTS = ("gold", "predicted", "strict", "partial", "token_gold", "token_predict
 WORST = {"gold": "gold", "predicted": "gold", "token_gold": "token_gold", "token_predicted": "token_gold"}
 """What an errored case counts: as many predictions as there is gold, all of them wrong."""
 PER_TYPE = "per_type"
-TYPE_DISTRIBUTION = "type_distribution"
+
+
+_APART = "\n\n"
 
 
 class Extraction(msgspec.Struct, frozen=True):
@@ -76,31 +80,33 @@ class Spans:
 class _Batch:
     """What the items of a batch have in common: where their texts lie, and a number for every type."""
 
-    def __init__(self, cases: Sequence[NerCase]) -> None:
-        self.lengths = np.array([len(case.input.text) for case in cases], dtype=np.int64)
-        # Two positions more than a text has: one for offsets beyond its end, one to keep neighbours apart.
-        self.bases = np.concatenate([[0], np.cumsum(self.lengths + 2)]).astype(np.int64)
+    def __init__(self, lengths: Sequence[int]) -> None:
+        self.lengths = np.array(lengths, dtype=np.int64)
+        # Offsets beyond the end of a text fall on what keeps it apart from the next one.
+        self.bases = np.concatenate([[0], np.cumsum(self.lengths + len(_APART))]).astype(np.int64)
         self.size = int(self.bases[-1]) + 1
-        self.types = {name: number for number, name in enumerate(ENTITY_TYPES)}
-        self.count = len(cases)
+        self.longest = int(self.lengths.max(initial=0)) + len(_APART)
+        self.types: defaultdict[str, int] = defaultdict(count(len(ENTITY_TYPES)).__next__)
+        self.types.update({name: number for number, name in enumerate(ENTITY_TYPES)})
+        self.count = len(lengths)
 
     def spans(self, entities: Sequence[Sequence[Entity]]) -> Spans:
         """The entities of every text; exact repetitions are merged."""
-        entries = np.array([len(each) for each in entities], dtype=np.int64)
-        flat = [entity for each in entities for entity in each]
+        entries = np.fromiter(map(len, entities), np.int64, self.count)
         texts = np.repeat(np.arange(self.count), entries)
         known = self.types
-        types = np.array([known.setdefault(each.type, len(known)) for each in flat], dtype=np.int64)
-        limits = self.lengths[texts] + 1
-        starts = np.minimum(np.array([each.start for each in flat], dtype=np.int64), limits)
-        ends = np.minimum(np.array([each.end for each in flat], dtype=np.int64), limits)
-        starts, ends = starts + self.bases[texts], np.maximum(ends, starts) + self.bases[texts]
-        order = np.lexsort((types, ends, starts))
-        same = np.zeros(len(order), dtype=bool)
-        for each in (starts, ends, types):
-            ordered = each[order]
-            same[1:] = (ordered[1:] == ordered[:-1]) & (same[1:] if each is not starts else True)
-        origins = order[~same]
+        # One visit to every entity: reading them costs more than all that follows.
+        numbers = [
+            number
+            for each in entities
+            for entity in each
+            for number in (known[entity.type], entity.start, entity.end)
+        ]
+        types, starts, ends = np.fromiter(numbers, np.int64, len(numbers)).reshape(-1, 3).T
+        bases, limits = self.bases[texts], self.lengths[texts] + 1
+        starts = np.minimum(starts, limits)
+        starts, ends = starts + bases, np.maximum(np.minimum(ends, limits), starts) + bases
+        _, origins = np.unique(_keys(starts, ends, types, self.longest, len(self.types)), return_index=True)
         return Spans(texts[origins], types[origins], starts[origins], ends[origins], origins, entries)
 
     def tally(self, texts: Integers, types: Integers) -> Integers:
@@ -111,16 +117,13 @@ class _Batch:
 
 def score(items: Sequence[Item], context: Context) -> Batch:
     """The counts, tables and diagnoses of a batch of outputs."""
-    batch = _Batch([item.case for item in items])
+    batch = _Batch([len(item.case.input.text) for item in items])
     gold = batch.spans([item.case.expected.entities for item in items])
     predicted = batch.spans([item.output.entities for item in items])
-    strict = strict_matches(predicted, gold)
     partial = partial_matches(batch, predicted, gold)
     token_gold, token_predicted, token = token_tallies(batch, items, gold, predicted)
     tallies = {
-        "gold": batch.tally(gold.texts, gold.types),
-        "predicted": batch.tally(predicted.texts, predicted.types),
-        "strict": batch.tally(predicted.texts[strict], predicted.types[strict]),
+        **_strict_tallies(batch, gold, predicted),
         "partial": batch.tally(predicted.texts[partial[0]], predicted.types[partial[0]]),
         "token_gold": token_gold,
         "token_predicted": token_predicted,
@@ -136,16 +139,40 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     return Batch(counts, list(_keyed(tallies)), _diagnoses(items, predicted, gold, partial))
 
 
+def strict_tallies(
+    lengths: Sequence[int], gold: Sequence[Sequence[Entity]], predicted: Sequence[Sequence[Entity]]
+) -> dict[str, Integers]:
+    """Gold, predicted and strictly matching entities of texts of these lengths: `[text, type]` each."""
+    batch = _Batch(lengths)
+    return _strict_tallies(batch, batch.spans(gold), batch.spans(predicted))
+
+
+def _strict_tallies(batch: _Batch, gold: Spans, predicted: Spans) -> dict[str, Integers]:
+    strict = strict_matches(predicted, gold)
+    return {
+        "gold": batch.tally(gold.texts, gold.types),
+        "predicted": batch.tally(predicted.texts, predicted.types),
+        "strict": batch.tally(predicted.texts[strict], predicted.types[strict]),
+    }
+
+
 def strict_matches(first: Spans, second: Spans) -> NDArray[np.bool_]:
     """Which of the first have the start, the end and the type of one of the second in the same text."""
     longest = 1 + max(int((each.ends - each.starts).max(initial=0)) for each in (first, second))
     kinds = 1 + max(int(each.types.max(initial=0)) for each in (first, second))
+    own, others = (_keys(each.starts, each.ends, each.types, longest, kinds) for each in (first, second))
+    if not len(others):
+        return np.zeros(len(own), dtype=bool)
+    # Both are sorted and without repetition.
+    places = np.minimum(np.searchsorted(others, own), len(others) - 1)
+    matches: NDArray[np.bool_] = others[places] == own
+    return matches
 
-    def keys(spans: Spans) -> Integers:
-        key: Integers = (spans.starts * longest + spans.ends - spans.starts) * kinds + spans.types
-        return key
 
-    return np.isin(keys(first), keys(second), assume_unique=True)
+def _keys(starts: Integers, ends: Integers, types: Integers, longest: int, kinds: int) -> Integers:
+    """One number for each span and type; sorting by it sorts by start, then end, then type."""
+    keys: Integers = (starts * longest + ends - starts) * kinds + types
+    return keys
 
 
 def partial_matches(batch: _Batch, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:
@@ -182,10 +209,9 @@ def token_tallies(
     batch: _Batch, items: Sequence[Item], gold: Spans, predicted: Spans
 ) -> tuple[Integers, Integers, Integers]:
     """Tokens that are gold, predicted and both, by text and type; a token is in a span that it overlaps."""
-    found = [words(item.case.input.text) for item in items]
-    texts = np.repeat(np.arange(batch.count), [len(each) for each in found])
-    starts = np.array([word.start for each in found for word in each], dtype=np.int64) + batch.bases[texts]
-    ends = np.array([word.end for each in found for word in each], dtype=np.int64) + batch.bases[texts]
+    joined = _APART.join(item.case.input.text for item in items)
+    starts, ends = np.array(word_spans(joined), dtype=np.int64).reshape(-1, 2).T
+    texts = np.searchsorted(batch.bases, starts, "right") - 1
     kinds = len(batch.types)
 
     def labels(spans: Spans) -> Integers:
@@ -207,8 +233,6 @@ def _keyed(tallies: dict[str, Integers]) -> list[tuple[int, KeyedCount]]:
         cells = zip(texts.tolist(), types.tolist(), tally[texts, types].tolist(), strict=True)
         for text, kind, value in cells:
             rows.append((text, KeyedCount(PER_TYPE, TYPES[kind], name, value)))
-            if name in ("gold", "predicted"):
-                rows.append((text, KeyedCount(TYPE_DISTRIBUTION, TYPES[kind], name, value)))
     return rows
 
 
@@ -265,9 +289,8 @@ def errored(case: Case[NerInput, NerExpected], answer: Answer | None) -> CaseSco
         for kind in TYPES:
             counts[column(name, kind)] = counts[column(source, kind)]
     keyed = [
-        KeyedCount(table, kind, name, counts[column(name, kind)])
-        for table, names in ((PER_TYPE, tuple(WORST)), (TYPE_DISTRIBUTION, ("gold", "predicted")))
-        for name in names
+        KeyedCount(PER_TYPE, kind, name, counts[column(name, kind)])
+        for name in WORST
         for kind in TYPES
         if counts[column(name, kind)]
     ]
@@ -361,7 +384,10 @@ METRICS: tuple[Metric, ...] = (
 
 
 def per_type(table: KeyedSums) -> Rows:
-    """One row per type: support, precision, recall and F1 strictly, partial and token F1."""
+    """One row per type: how many there are and how many were predicted, and how well.
+
+    There is no ratio where a type does not occur in the golden set.
+    """
     counts = {name: table.column(name)[0] for name in COUNTS}
 
     def rate(numerator: str, *denominator: str) -> list[float | None]:
@@ -371,7 +397,10 @@ def per_type(table: KeyedSums) -> Rows:
         return [float(value) if np.isfinite(value) else None for value in values]
 
     columns = {
-        "support": counts["gold"].astype(int).tolist(),
+        "gold": counts["gold"].astype(int).tolist(),
+        "predicted": counts["predicted"].astype(int).tolist(),
+        "over_prediction": (counts["predicted"] - counts["gold"]).astype(int).tolist(),
+        "ratio": rate("predicted", "gold"),
         "strict_precision": rate("strict", "predicted"),
         "strict_recall": rate("strict", "gold"),
         "strict_f1": rate("strict", "predicted", "gold"),
@@ -384,19 +413,4 @@ def per_type(table: KeyedSums) -> Rows:
     ]
 
 
-def type_distribution(table: KeyedSums) -> Rows:
-    """One row per type: how many were predicted and how many there are; no ratio where there are none."""
-    predicted, gold = (table.column(name)[0].astype(int).tolist() for name in ("predicted", "gold"))
-    return [
-        {
-            "type": kind,
-            "predicted": predicted[number],
-            "gold": gold[number],
-            "over_prediction": predicted[number] - gold[number],
-            "ratio": predicted[number] / gold[number] if gold[number] else None,
-        }
-        for number, kind in enumerate(table.row_keys)
-    ]
-
-
-TABLES = {PER_TYPE: per_type, TYPE_DISTRIBUTION: type_distribution}
+TABLES = {PER_TYPE: per_type}
