@@ -88,6 +88,15 @@ def test_nothing_is_matched_across_documents() -> None:
     assert found["strict_f1"] == found["partial_f1"] == found["token_f1"] == 0.0
 
 
+def test_offsets_beyond_a_text_do_not_reach_into_the_next() -> None:
+    first, second = case([], case_id="first"), case(GOLD, case_id="second")
+    beyond = {"entities": [{"text": "", "type": PLACE, "start": len(TEXT), "end": len(TEXT) + 30}]}
+    found = values(SUITE, [first, second], {"first": beyond, "second": output([])})
+    assert found["partial_recall"] == found["token_recall"] == 0.0
+    assert found["partial_precision"] == 0.0
+    assert found["token_precision"] is None
+
+
 def test_tokens_stand_where_they_stand_in_the_text() -> None:
     """Counting word lengths plus one loses the place at every double space and line break."""
     text = "Museum   Oost\n\n\nin  Delft"
