@@ -97,6 +97,15 @@ def test_offsets_beyond_a_text_do_not_reach_into_the_next() -> None:
     assert found["token_precision"] is None
 
 
+def test_a_flood_of_spans_is_scored_in_bounds() -> None:
+    text = "word " * 2000
+    flood = [{"text": "", "type": MUSEUM, "start": start, "end": len(text) - start} for start in range(4500)]
+    gold = [(start, start + 4, MUSEUM) for start in range(0, 500, 5)]
+    found = values(SUITE, [case(gold, text)], {"case": {"entities": flood}})
+    assert found["token_recall"] == found["partial_recall"] == 1.0
+    assert found["token_precision"] == pytest.approx(100 / 2000)
+
+
 def test_tokens_stand_where_they_stand_in_the_text() -> None:
     """Counting word lengths plus one loses the place at every double space and line break."""
     text = "Museum   Oost\n\n\nin  Delft"
@@ -147,6 +156,7 @@ def test_diagnoses_say_what_went_wrong() -> None:
         '{"entities": [{"text": "x", "type": "TOP", "start": 1, "end": 99999999999999999999999}]}',
         '{"entities": [{"text": "x", "type": "TOP", "start": 1.5, "end": 2}]}',
         '{"entities": null}',
+        '{"entities": [' + ", ".join(['{"text": "", "type": "", "start": 0, "end": 9}'] * 5001) + "]}",
     ],
 )
 def test_unusable_outputs_are_errors_at_their_worst(bad: str) -> None:
