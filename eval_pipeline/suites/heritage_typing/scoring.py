@@ -25,7 +25,6 @@ from eval_pipeline.suite import (
     Values,
     defined,
     divide,
-    matrix_rows,
     mean,
 )
 from eval_pipeline.suites.heritage_typing.cases import TypingCase
@@ -177,6 +176,17 @@ METRICS: tuple[Metric, ...] = (
 )
 
 
+def confusion(table: KeyedSums) -> Rows:
+    """One row per type that occurs: how often it was taken for each type, for none, or ended in an error."""
+    columns = [*LETTERS, INVALID, *({ERROR} & set(table.column_keys))]
+    counts = {name: table.column(name)[0] for name in columns}
+    return [
+        {"": letter, **{name: int(counts[name][table.row_keys.index(letter)]) for name in columns}}
+        for letter in LETTERS
+        if letter in table.row_keys
+    ]
+
+
 def top_confusions(table: KeyedSums) -> Rows:
     """The most frequent pairs of a type and what it was taken for."""
     counts = table.values[0]
@@ -214,4 +224,4 @@ def per_type(table: KeyedSums) -> Rows:
     ]
 
 
-TABLES = {PER_TYPE: per_type, CONFUSION: matrix_rows, TOP_CONFUSIONS: top_confusions}
+TABLES = {PER_TYPE: per_type, CONFUSION: confusion, TOP_CONFUSIONS: top_confusions}

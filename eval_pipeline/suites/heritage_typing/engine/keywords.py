@@ -76,7 +76,7 @@ KEYWORDS = {
     "E": (
         "universiteit* university *universität* université* school *school schools *schule* *hochschule* "
         "école* lycée* gymnasium* college* students studenten étudiants student* leerlingen pupils "
-        "schüler* élèves cursus* course* faculteit faculty fakultät faculté onderwijs les lessen "
+        "schüler* élèves cursus* course* faculteit faculty fakultät faculté onderwijs lessen "
         "lesgeven onderricht teach teaches taught teaching lehr* eerstejaars undergraduates professor* "
         "professeur* leert studie studium diploma* lectures vorlesung* cours academie_voor forme "
         "apprentis apprentice* opleiding*"
