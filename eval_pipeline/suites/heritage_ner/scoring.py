@@ -80,7 +80,7 @@ class Spans:
     """How many entities each text had, repeated ones included."""
 
 
-class _Batch:
+class _Layout:
     """What the items of a batch have in common: where their texts lie, and a number for every type."""
 
     def __init__(self, lengths: Sequence[int]) -> None:
@@ -120,14 +120,14 @@ class _Batch:
 
 def score(items: Sequence[Item], context: Context) -> Batch:
     """The counts, tables and diagnoses of a batch of outputs."""
-    batch = _Batch([len(item.case.input.text) for item in items])
-    gold = batch.spans([item.case.expected.entities for item in items])
-    predicted = batch.spans([item.output.entities for item in items])
-    partial = partial_matches(batch, predicted, gold)
-    token_gold, token_predicted, token = token_tallies(batch, items, gold, predicted)
+    layout = _Layout([len(item.case.input.text) for item in items])
+    gold = layout.spans([item.case.expected.entities for item in items])
+    predicted = layout.spans([item.output.entities for item in items])
+    partial = partial_matches(layout, predicted, gold)
+    token_gold, token_predicted, token = token_tallies(layout, items, gold, predicted)
     tallies = {
-        **_strict_tallies(batch, gold, predicted),
-        "partial": batch.tally(predicted.texts[partial[0]], predicted.types[partial[0]]),
+        **_strict_tallies(layout, gold, predicted),
+        "partial": layout.tally(predicted.texts[partial[0]], predicted.types[partial[0]]),
         "token_gold": token_gold,
         "token_predicted": token_predicted,
         "token": token,
@@ -146,16 +146,16 @@ def strict_tallies(
     lengths: Sequence[int], gold: Sequence[Sequence[Entity]], predicted: Sequence[Sequence[Entity]]
 ) -> dict[str, Integers]:
     """Gold, predicted and strictly matching entities of texts of these lengths: `[text, type]` each."""
-    batch = _Batch(lengths)
-    return _strict_tallies(batch, batch.spans(gold), batch.spans(predicted))
+    layout = _Layout(lengths)
+    return _strict_tallies(layout, layout.spans(gold), layout.spans(predicted))
 
 
-def _strict_tallies(batch: _Batch, gold: Spans, predicted: Spans) -> dict[str, Integers]:
+def _strict_tallies(layout: _Layout, gold: Spans, predicted: Spans) -> dict[str, Integers]:
     strict = strict_matches(predicted, gold)
     return {
-        "gold": batch.tally(gold.texts, gold.types),
-        "predicted": batch.tally(predicted.texts, predicted.types),
-        "strict": batch.tally(predicted.texts[strict], predicted.types[strict]),
+        "gold": layout.tally(gold.texts, gold.types),
+        "predicted": layout.tally(predicted.texts, predicted.types),
+        "strict": layout.tally(predicted.texts[strict], predicted.types[strict]),
     }
 
 
@@ -178,12 +178,12 @@ def _keys(starts: Integers, ends: Integers, types: Integers, longest: int, kinds
     return keys
 
 
-def partial_matches(batch: _Batch, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:
+def partial_matches(layout: _Layout, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:
     """Predictions and gold entities of one type that overlap, one to one: most pairs, then most overlap."""
 
     def shifted(spans: Spans) -> tuple[Integers, Integers, Integers]:
         # A stretch of its own for every type: spans of different types never overlap.
-        shift = spans.types * batch.size
+        shift = spans.types * layout.size
         order = np.argsort(spans.starts + shift, kind="stable")
         return order, (spans.starts + shift)[order], (spans.ends + shift)[order]
 
@@ -209,23 +209,23 @@ def partial_matches(batch: _Batch, predicted: Spans, gold: Spans) -> tuple[Integ
 
 
 def token_tallies(
-    batch: _Batch, items: Sequence[Item], gold: Spans, predicted: Spans
+    layout: _Layout, items: Sequence[Item], gold: Spans, predicted: Spans
 ) -> tuple[Integers, Integers, Integers]:
     """Tokens that are gold, predicted and both, by text and type; a token is in a span that it overlaps."""
     joined = _APART.join(item.case.input.text for item in items)
     starts, ends = np.array(word_spans(joined), dtype=np.int64).reshape(-1, 2).T
-    texts = np.searchsorted(batch.bases, starts, "right") - 1
+    texts = np.searchsorted(layout.bases, starts, "right") - 1
     kinds = len(TYPES)
 
     def labels(spans: Spans) -> Integers:
-        types, from_, to = _covered(spans, batch.size)
+        types, from_, to = _covered(spans, layout.size)
         within = overlaps(starts, ends, from_, to)
         return np.unique(within.first * kinds + types[within.second])
 
     marked, claimed = labels(gold), labels(predicted)
     both = np.intersect1d(marked, claimed, assume_unique=True)
     gold_tally, predicted_tally, both_tally = (
-        batch.tally(texts[each // kinds], each % kinds) for each in (marked, claimed, both)
+        layout.tally(texts[each // kinds], each % kinds) for each in (marked, claimed, both)
     )
     return gold_tally, predicted_tally, both_tally
 

@@ -161,6 +161,13 @@ def test_hostile_bytes_are_a_problem_not_a_traceback(tmp_path: Path, name: str) 
     assert problems
 
 
+def test_a_file_in_no_known_format_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "sentences.docx").write_text("text")
+    cases, problems = read(tmp_path / "sentences.docx")
+    assert not cases
+    assert "is in no known format" in problems[0]
+
+
 _characters = st.characters(codec="utf-8", exclude_categories=["Cs"])
 _texts = st.text(st.one_of(st.sampled_from("aB é.,\n\t \u00a0#\"'\u2028🏛"), _characters), max_size=30)
 
