@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from eval_pipeline.content import content_hash, files_hash, write_json
-from eval_pipeline.documents import Check, no_checks, read_json, read_json_lines
+from eval_pipeline.documents import Check, no_checks, read_json, read_json_lines, read_tsv
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.suite import Case, CaseReader, Overview, Place, Requirement, Suite
 
@@ -37,6 +37,22 @@ class JsonCases(Generic[Entry]):
         """The cases of one file."""
         read = read_json_lines if path.suffix.lower() in JSON_LINES else read_json
         for entry, line in read(path, self._entry, problems, self._check):
+            yield self._case(entry), Place(path, line)
+
+
+class TsvCases(Generic[Entry]):
+    """Reads cases from tables of tab-separated text whose header names the fields."""
+
+    suffixes: tuple[str, ...] = (".tsv",)
+
+    def __init__(self, entry: type[Entry], case: Any, check: Check = no_checks) -> None:
+        self._entry = entry
+        self._case = case
+        self._check = check
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file."""
+        for entry, line in read_tsv(path, self._entry, problems, self._check):
             yield self._case(entry), Place(path, line)
 
 

@@ -14,7 +14,7 @@ CustodianType = Literal[
 Split = Literal["train", "dev", "test"]
 
 
-class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class Description(msgspec.Struct, frozen=True, kw_only=True):
     """The attributes of a heritage case, all of them texts so that every format can hold them.
 
     Golden entries inherit from it; what a case does not say is left out of its attributes.

@@ -17,19 +17,18 @@ LANGUAGE_REQUIREMENT = every_value("language", LANGUAGES, "Cases in each of the 
 def sizes(wanted: Mapping[str, int], count: Callable[[Overview], Mapping[str, int]]) -> Requirement:
     """How far a golden set is from the sizes that its document asks for; `count` tells what there is."""
 
-    def told(overview: Overview, short_only: bool) -> list[str]:
+    def shortfalls(overview: Overview) -> list[str]:
         found = count(overview)
         return [
             f"{name}: {found.get(name, 0)} of {target} ({found.get(name, 0) / target:.0%})"
             for name, target in wanted.items()
-            if found.get(name, 0) < target or not short_only
+            if found.get(name, 0) < target
         ]
 
     return Requirement(
         "sizes",
         "As large as its document asks: " + ", ".join(f"{name} {target}" for name, target in wanted.items()),
-        lambda overview: told(overview, short_only=True),
-        facts=lambda overview: told(overview, short_only=False),
+        shortfalls,
     )
 
 

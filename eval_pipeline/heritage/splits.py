@@ -81,7 +81,7 @@ def _deviations(overview: Overview) -> list[tuple[str, int, dict[str, float]]]:
 
 def _told(name: str, size: int, deviations: Mapping[str, float]) -> str:
     shares = ", ".join(
-        f"{split} {SPLITS[split] + deviation:.0%} ({100 * deviation:+.0f} points)"
+        f"{split} {SPLITS[split] + deviation:.0%} ({round(100 * deviation):+d} points)"
         for split, deviation in deviations.items()
     )
     return f"{name}, {size} cases: {shares}"

@@ -44,6 +44,11 @@ def words(text: str) -> list[Word]:
     return [Word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand, for those who need many and not their letters."""
+    return [match.span() for match in _WORD.finditer(text)]
+
+
 def word_count(text: str) -> int:
     """How many words a text has."""
     return len(_WORD.findall(text))

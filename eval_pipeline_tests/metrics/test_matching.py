@@ -66,6 +66,12 @@ def test_it_is_the_best_of_all_matchings_in_any_order(
         ([(0, 0, (9,)), (0, 1, (5,)), (1, 0, (5,))], [(0, 1), (1, 0)]),
         # Equal sums on the first level: the second decides.
         ([(0, 0, (1, 0)), (1, 1, (1, 0)), (0, 1, (1, 1)), (1, 0, (1, 0))], [(0, 1), (1, 0)]),
+        # The first level wants column 0 used, by whichever row; the second would rather leave it.
+        (
+            [(row, column, (5 * (column == 0), 3 * (column > 0))) for row in (0, 1) for column in (0, 1, 2)]
+            + [(0, 1, (0, 4))],
+            [(0, 1), (1, 0)],
+        ),
         # Without weights, any maximum matching, but always the same.
         ([(0, 1, ()), (0, 0, ())], [(0, 0)]),
         # A pair named twice counts once, with its better weights.

@@ -1,0 +1,103 @@
+"""BRAT standoff: a text in `NAME.txt`, and beside it `NAME.ann` with one annotation a line.
+
+`T1<tab>TYPE START END<tab>TEXT` marks an entity. Lines of other kinds (relations, events, attributes,
+notes) are passed over, except comments such as `# language = nl`, which tell about the case. Its id is
+NAME.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from eval_pipeline.documents import read_text, violations_of
+from eval_pipeline.heritage.attributes import ATTRIBUTES, Description
+from eval_pipeline.problems import Problems
+from eval_pipeline.suite import Case, Place
+from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, check_entity, ner_case
+
+_ENTITY = re.compile(r"(T\d+)\t(\S+) (\d{1,15}) (\d{1,15})\t(.+)")
+_COMMENT = re.compile(r"#\s*([^=\s]+)\s*=\s?(.*)")
+_OTHER_KINDS = tuple("REAMN*#")
+_FLAT = str.maketrans("\n\r\t", "   ")
+
+
+class BratCases:
+    """Reads cases from pairs of `.ann` and `.txt` files."""
+
+    suffixes: tuple[str, ...] = (".ann",)
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The case of one pair of files; a pair with any problem yields none."""
+        before = len(problems)
+        text_file = path.with_suffix(".txt")
+        if not text_file.is_file():
+            problems.add(path, f"has no {text_file.name} beside it", "Put the annotated text there.")
+        text = read_text(text_file, problems) if text_file.is_file() else None
+        lines = read_text(path, problems, blank=True)
+        if lines is None:
+            return
+        case = _case(path, text, lines.split("\n"), problems)
+        if len(problems) == before:
+            yield case, Place(path, 1)
+
+
+def _case(path: Path, text: str | None, lines: list[str], problems: Problems) -> NerCase:
+    entities: dict[str, Entity] = {}
+    attributes: dict[str, str] = {}
+    places: dict[str, int] = {}
+    for number, line in enumerate((line.removesuffix("\r") for line in lines), 1):
+        comment = _COMMENT.fullmatch(line)
+        if comment and comment[1] in ATTRIBUTES:
+            attributes[comment[1]], places[comment[1]] = comment[2], number
+        elif line.strip() and not line.startswith(_OTHER_KINDS):
+            _add(line, number, text, entities, path, problems)
+    marked: set[tuple[int, int, str]] = set()
+    for key, entity in entities.items():
+        place = (entity.start, entity.end, entity.type)
+        if place in marked:
+            problems.add(path, f"{entity.text[:60]!r} is marked twice", "Keep one of them.", field=key)
+        marked.add(place)
+    for violation in violations_of(attributes, Description):
+        name = str(violation.path[0])
+        problems.add(path, violation.message, violation.remedy, line=places.get(name, 1), field=name)
+    return ner_case(path.stem, text or "", list(entities.values()), attributes)
+
+
+def _add(
+    line: str, number: int, text: str | None, entities: dict[str, Entity], path: Path, problems: Problems
+) -> None:
+    match = _ENTITY.fullmatch(line)
+    if match is None:
+        remedy = "Write T1<tab>TYPE START END<tab>TEXT, in one stretch."
+        problems.add(path, f"{line[:60]!r} is no annotation", remedy, line=number)
+        return
+    key, kind, start, end, marked = match.groups()
+    if key in entities:
+        problems.add(path, f"{key} stands twice", "Number annotations without repeating.", line=number)
+    entity = Entity(marked, kind, int(start), int(end))
+    if text is not None:
+        # The format keeps an annotation on one line: a line break inside it is written as a space.
+        for violation in check_entity(entity, text.translate(_FLAT)):
+            field = str(violation.path[0])
+            problems.add(path, violation.message, violation.remedy, line=number, field=field)
+        entity = Entity(text[entity.start : entity.end], kind, entity.start, entity.end)
+    entities[key] = entity
+
+
+class BratFiles(NamedTuple):
+    """The contents of the two files of a case."""
+
+    text: str
+    annotations: str
+
+
+def to_brat(case: NerCase) -> BratFiles:
+    """A case as the contents of its `.txt` and `.ann` files, to be named by its id."""
+    lines = [f"# {name} = {value}" for name, value in case.attributes.items()]
+    for number, entity in enumerate(case.expected.entities, 1):
+        marked = entity.text.translate(_FLAT)
+        lines.append(f"T{number}\t{entity.type} {entity.start} {entity.end}\t{marked}")
+    return BratFiles(case.input.text, "".join(f"{line}\n" for line in lines))

@@ -1,0 +1,122 @@
+"""The golden cases: a text, the entities that an annotator marked in it, and the JSON that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import msgspec
+
+from eval_pipeline.documents import FieldPath, Violation
+from eval_pipeline.heritage.attributes import CustodianType, Description
+from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
+from eval_pipeline.suite import Case
+
+Offset = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class Entity(msgspec.Struct, frozen=True):
+    """A stretch of the text that names something: `start` counts code points, `end` is the one after it."""
+
+    text: str
+    type: str
+    start: Offset
+    end: Offset
+
+
+class NerInput(msgspec.Struct, frozen=True):
+    """What an engine sees."""
+
+    text: str
+    language: str = ""
+
+
+class NerExpected(msgspec.Struct, frozen=True):
+    """What only scoring sees."""
+
+    entities: list[Entity]
+
+
+NerCase = Case[NerInput, NerExpected]
+
+
+class TypeClassification(msgspec.Struct, frozen=True):
+    """The type of the custodian that the text is about, as an entry for several tasks states it."""
+
+    primary_type: CustodianType
+
+
+class GoldenEntry(Description, frozen=True, kw_only=True):
+    """A golden entry as JSON; what belongs to other tasks is passed over."""
+
+    id: str
+    text: str
+    ner_annotations: list[Entity]
+    type_classification: TypeClassification | None = None
+
+
+def to_case(entry: GoldenEntry) -> NerCase:
+    """A golden entry as a case."""
+    attributes = entry.attributes
+    if entry.type_classification:
+        attributes.setdefault("custodian_type", entry.type_classification.primary_type)
+    return ner_case(entry.id, entry.text, entry.ner_annotations, attributes)
+
+
+def ner_case(case_id: str, text: str, entities: Sequence[Entity], attributes: dict[str, str]) -> NerCase:
+    """A case with its entities in the order of the text."""
+    placed = sorted(entities, key=lambda each: (each.start, each.end, each.type))
+    return Case(case_id, NerInput(text, attributes.get("language", "")), NerExpected(placed), attributes)
+
+
+def to_entry(case: NerCase) -> GoldenEntry:
+    """A case as a golden entry, to be written as JSON."""
+    described = msgspec.convert(case.attributes, Description)
+    return GoldenEntry(
+        id=case.id,
+        text=case.input.text,
+        ner_annotations=case.expected.entities,
+        **msgspec.structs.asdict(described),
+    )
+
+
+def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
+    """What is wrong inside one entry."""
+    if not entry.text.strip():
+        yield Violation(("text",), "is blank", "Give the text to annotate.")
+    seen: set[tuple[int, int, str]] = set()
+    for index, entity in enumerate(entry.ner_annotations):
+        yield from check_entity(entity, entry.text, ("ner_annotations", index))
+        key = (entity.start, entity.end, entity.type)
+        if key in seen:
+            yield Violation(("ner_annotations", index), "stands twice", "Keep one of them.")
+        seen.add(key)
+
+
+def check_entity(entity: Entity, text: str, path: FieldPath = ()) -> Iterator[Violation]:
+    """Whether an annotation has a known type, and the text at its offsets is the annotated text."""
+    if entity.type not in ENTITY_TYPES:
+        known = ", ".join(ENTITY_TYPES)
+        yield Violation((*path, "type"), f"{entity.type!r} is no entity type", f"Known: {known}.")
+    if not entity.text.strip() or entity.text != entity.text.strip():
+        yield Violation((*path, "text"), "is blank or has white space around it", "Mark the name alone.")
+    elif text[entity.start : entity.end] != entity.text or entity.end > len(text):
+        found = text[entity.start : entity.end]
+        yield Violation(
+            (*path, "start"),
+            f"{entity.start}–{entity.end} is {found[:60]!r}, not {entity.text[:60]!r}",
+            _where(entity, text),
+        )
+
+
+def _where(entity: Entity, text: str) -> str:
+    """The place of an annotated text that is nearest to the offsets given for it."""
+    places: list[int] = []
+    start = text.find(entity.text)
+    while start >= 0 and len(places) < 100:
+        places.append(start)
+        start = text.find(entity.text, start + 1)
+    if not places:
+        return "Annotate what stands in the text."
+    nearest = min(places, key=lambda place: abs(place - entity.start))
+    return f"It stands at {nearest}–{nearest + len(entity.text)}."

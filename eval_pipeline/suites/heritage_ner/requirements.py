@@ -1,0 +1,71 @@
+"""What a good golden set for entity recognition contains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eval_pipeline.golden import CasesBySuffix, JsonCases
+from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
+from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
+from eval_pipeline.metrics.text import words
+from eval_pipeline.problems import Problems
+from eval_pipeline.suite import Overview, Requirement, case_count
+from eval_pipeline.suites.heritage_ner.brat import BratCases
+from eval_pipeline.suites.heritage_ner.cases import GoldenEntry, NerCase, check_entry, to_case
+from eval_pipeline.suites.heritage_ner.iob2 import OUTSIDE, Iob2Cases
+
+READER = CasesBySuffix(JsonCases(GoldenEntry, to_case, check_entry), Iob2Cases(), BratCases())
+MENTIONS_PER_TYPE = 100
+
+
+def token_labels(case: NerCase) -> tuple[str, ...]:
+    """The entity type of every token, `O` outside of entities; of nested entities the longest counts."""
+    entities = sorted(case.expected.entities, key=lambda each: each.start - each.end)
+    return tuple(
+        next(
+            (each.type for each in entities if each.start < word.end and word.start < each.end),
+            OUTSIDE,
+        )
+        for word in words(case.input.text)
+    )
+
+
+def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
+    """What a second annotator marked, by case: files in any of the golden formats."""
+    problems = Problems()
+    found = {
+        case.id: token_labels(case)
+        for file in sorted(folder.rglob("*"))
+        if file.suffix.lower() in READER.suffixes
+        for case, _ in READER.read(file, problems)
+    }
+    problems.stop_if_any()
+    return found
+
+
+def measure(case: NerCase) -> dict[str, Any]:
+    """What the requirements look at."""
+    return {
+        "mentions": Counter(each.type for each in case.expected.entities),
+        "token_labels": token_labels(case),
+    }
+
+
+def _mentions(overview: Overview) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for each in overview.measures["mentions"]:
+        total.update(each)
+    return total
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    case_count(minimum=50, target=150, ideal=300),
+    LANGUAGE_REQUIREMENT,
+    sizes(dict.fromkeys(ENTITY_TYPES, MENTIONS_PER_TYPE), _mentions),
+    *SPLIT_REQUIREMENTS,
+    agreement("token_labels"),
+)

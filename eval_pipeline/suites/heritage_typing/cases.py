@@ -1,0 +1,72 @@
+"""The golden cases: a description of a heritage custodian, and which of the 19 types it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from eval_pipeline.content import content_hash
+from eval_pipeline.documents import Violation
+from eval_pipeline.heritage.attributes import CustodianType, Description
+from eval_pipeline.heritage.vocabulary import CUSTODIAN_TYPES
+from eval_pipeline.suite import Case
+
+
+class GoldenRow(Description, frozen=True, kw_only=True):
+    """A row of the golden table."""
+
+    text: str
+    gold_type: CustodianType
+    secondary_types: str = ""
+    """Types that also fit, as letters separated by commas."""
+    id: str | None = None
+    """By default made of the text, so that it stays when rows are added before it."""
+
+
+class TypingInput(msgspec.Struct, frozen=True):
+    """What an engine sees."""
+
+    text: str
+    language: str = ""
+
+
+class TypingExpected(msgspec.Struct, frozen=True):
+    """What only scoring sees."""
+
+    type: str
+    secondary_types: list[str] = []
+
+
+TypingCase = Case[TypingInput, TypingExpected]
+
+
+def secondary_types(row: GoldenRow) -> list[str]:
+    """The letters of the types that also fit."""
+    return [letter.strip() for letter in row.secondary_types.split(",") if letter.strip()]
+
+
+def to_case(row: GoldenRow) -> TypingCase:
+    """A row as a case; its custodian type is the one to be found."""
+    return Case(
+        row.id or f"typing-{content_hash(row.text)[:12]}",
+        TypingInput(row.text, row.language or ""),
+        TypingExpected(row.gold_type, secondary_types(row)),
+        {**row.attributes, "custodian_type": row.gold_type},
+    )
+
+
+def check_row(row: GoldenRow) -> Iterator[Violation]:
+    """What is wrong inside one row."""
+    for letter in secondary_types(row):
+        if letter not in CUSTODIAN_TYPES:
+            known = ", ".join(CUSTODIAN_TYPES)
+            yield Violation(("secondary_types",), f"{letter!r} is no custodian type", f"Known: {known}.")
+        elif letter == row.gold_type:
+            yield Violation(("secondary_types",), f"{letter} is the gold type already", "Remove it.")
+    if row.custodian_type not in (None, row.gold_type):
+        yield Violation(
+            ("custodian_type",),
+            f"{row.custodian_type} contradicts the gold type {row.gold_type}",
+            "Leave it out.",
+        )

@@ -1,0 +1,70 @@
+"""What a good golden set for custodian types contains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from eval_pipeline.documents import read_tsv
+from eval_pipeline.golden import TsvCases
+from eval_pipeline.heritage.attributes import CustodianType
+from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
+from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.heritage.vocabulary import CUSTODIAN_TYPES
+from eval_pipeline.problems import Problems
+from eval_pipeline.suite import Overview, Requirement
+from eval_pipeline.suites.heritage_typing.cases import GoldenRow, TypingCase, check_row, to_case
+
+READER = TsvCases(GoldenRow, to_case, check_row)
+ROWS_PER_TYPE = 50
+
+
+class SecondRow(msgspec.Struct, frozen=True):
+    """What a second annotator said about a case."""
+
+    id: str
+    gold_type: CustodianType
+
+
+def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
+    """What a second annotator said, by case."""
+    problems = Problems()
+    found: dict[str, tuple[str, ...]] = {
+        row.record.id: (row.record.gold_type,)
+        for file in sorted(folder.rglob("*.tsv"))
+        for row in read_tsv(file, SecondRow, problems)
+    }
+    problems.stop_if_any()
+    return found
+
+
+def measure(case: TypingCase) -> dict[str, Any]:
+    """What the requirements look at."""
+    return {"labels": (case.expected.type,)}
+
+
+def _per_type(overview: Overview) -> Mapping[str, int]:
+    return Counter(letter for (letter,) in overview.measures["labels"])
+
+
+def _unbalanced(overview: Overview) -> list[str]:
+    counts = _per_type(overview)
+    most = max(counts.values())
+    return [
+        f"{letter}: {counts.get(letter, 0)} rows, the most frequent type has {most}"
+        for letter in CUSTODIAN_TYPES
+        if counts.get(letter, 0) < most / 2
+    ]
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    LANGUAGE_REQUIREMENT,
+    sizes(dict.fromkeys(CUSTODIAN_TYPES, ROWS_PER_TYPE), _per_type),
+    Requirement("balance", "No type has less than half the rows of the most frequent one.", _unbalanced),
+    *SPLIT_REQUIREMENTS,
+    agreement("labels"),
+)
