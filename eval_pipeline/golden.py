@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -66,8 +66,11 @@ def case_files(suite: Suite, path: Path) -> list[Path]:
     )
 
 
-def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenCase]:
-    """Every case of a golden file or folder, one after the other; what is wrong goes to `problems`."""
+def read_cases(suite: Suite, path: Path, problems: Problems, *, hashed: bool = True) -> Iterator[GoldenCase]:
+    """Every case of a golden file or folder, one after the other; what is wrong goes to `problems`.
+
+    Whoever only scores needs no hashes, which cost more than reading: they are left blank then.
+    """
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
         return
@@ -95,7 +98,8 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
                     field="id",
                 )
             seen.setdefault(case.id, place)
-            yield GoldenCase(case, name, place.line, content_hash(case.input), content_hash(case))
+            hashes = (content_hash(case.input), content_hash(case)) if hashed else ("", "")
+            yield GoldenCase(case, name, place.line, *hashes)
 
 
 def _is_id(text: str) -> bool:
@@ -124,24 +128,34 @@ class OverviewBuilder:
         self._suite = suite
         self._case_ids: list[str] = []
         self._files: list[str] = []
-        self._attributes: list[dict[str, str]] = []
-        self._measures: list[dict[str, Any]] = []
+        self._attributes: dict[str, list[Any]] = {}
+        self._measures: dict[str, list[Any]] = {}
 
     def add(self, golden: GoldenCase) -> None:
         """Measure one case."""
+        count = len(self._case_ids)
         self._case_ids.append(golden.case.id)
         self._files.append(golden.file)
-        self._attributes.append(golden.case.attributes)
-        self._measures.append(dict(self._suite.measure(golden.case)) if self._suite.measure else {})
+        _append(self._attributes, golden.case.attributes, count)
+        if self._suite.measure:
+            _append(self._measures, self._suite.measure(golden.case), count)
 
     def build(self) -> Overview:
         """The overview of everything added."""
-        return Overview(self._case_ids, self._files, _columns(self._attributes), _columns(self._measures))
+        attributes, measures = (
+            {name: columns[name] for name in sorted(columns)}
+            for columns in (self._attributes, self._measures)
+        )
+        return Overview(self._case_ids, self._files, attributes, measures)
 
 
-def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    names = {name for row in rows for name in row}
-    return {name: [row.get(name, "") for row in rows] for name in sorted(names)}
+def _append(columns: dict[str, list[Any]], row: Mapping[str, Any], count: int) -> None:
+    """Add a row to columns of that many rows; blank where the row or the column lacks something."""
+    for name in row:
+        if name not in columns:
+            columns[name] = [""] * count
+    for name, column in columns.items():
+        column.append(row.get(name, ""))
 
 
 def shortfalls(suite: Suite, overview: Overview) -> list[tuple[Requirement, list[str]]]:

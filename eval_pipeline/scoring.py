@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer, AnswerSource, Failure, parse
+from eval_pipeline.answers import Answer, AnswerSource, Failure, OutputSource, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import (
     Case,
     CaseScore,
     Context,
-    Item,
+    Items,
     KeyedSums,
     Metric,
     Suite,
@@ -183,33 +183,24 @@ def _score_batch(
     context: Context,
     table: _TableBuilder,
 ) -> None:
-    items: list[Item] = []
-    failed: list[tuple[Case[Any, Any], Answer | None, Failure]] = []
-    for golden in batch:
-        answer = answers.get(golden.case.id, trial, golden.input_hash)
-        parsed = parse(answer, suite.output)
-        if isinstance(parsed, Failure):
-            failed.append((golden.case, answer, parsed))
-        elif answer is not None:
-            items.append(Item(golden.case, trial, parsed.output, answer))
+    items, failed = _parsed(suite, batch, trial, answers)
     if items:
         if suite.annotate:
             context = replace(context, annotations=suite.annotate(items, context))
         scored = suite.score(items, context)
-        cases = [item.case for item in items]
         counts = {
             **scored.counts,
-            **_populations(suite, cases),
+            **_populations(suite, items.cases),
             "answers": np.ones(len(items)),
             "errors": np.zeros(len(items)),
         }
         counts["passed"] = suite.case_passes(Sums(counts, {})).astype(float)
-        table.add(cases, trial, [None] * len(items), counts)
+        table.add(items.cases, trial, [None] * len(items), counts)
         table.keyed += [
-            (items[index].case.id, trial, row.table, row.row_key, row.column_key, row.value)
+            (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
             for index, row in scored.keyed
         ]
-        table.diagnose((items[index].case.id, trial, *row) for index, row in scored.diagnoses)
+        table.diagnose((items.cases[index].id, trial, *row) for index, row in scored.diagnoses)
     if failed:
         cases = [case for case, _, _ in failed]
         worst = [
@@ -234,6 +225,42 @@ def _score_batch(
         table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
 
 
+def _parsed(
+    suite: Suite, batch: Sequence[GoldenCase], trial: int, answers: AnswerSource
+) -> tuple[Items, list[tuple[Case[Any, Any], Answer | None, Failure]]]:
+    """Usable outputs with their cases, and the cases that have none."""
+    cases: list[Case[Any, Any]] = []
+    outputs: list[Any] = []
+    given: list[Answer | None] = []
+    failed: list[tuple[Case[Any, Any], Answer | None, Failure]] = []
+    at_once = (
+        answers.outputs([golden.case.id for golden in batch], trial)
+        if isinstance(answers, OutputSource)
+        else [None] * len(batch)
+    )
+    for golden, output in zip(batch, at_once, strict=True):
+        if output is not None:
+            cases.append(golden.case)
+            outputs.append(output)
+            given.append(None)
+            continue
+        answer = answers.get(golden.case.id, trial, golden.input_hash)
+        parsed = parse(answer, suite.output)
+        if isinstance(parsed, Failure):
+            failed.append((golden.case, answer, parsed))
+        else:
+            cases.append(golden.case)
+            outputs.append(parsed.output)
+            given.append(answer)
+
+    def answer_of(index: int) -> Answer:
+        found = given[index] or answers.get(cases[index].id, trial, "")
+        assert found is not None
+        return found
+
+    return Items(cases, outputs, trial, answer_of), failed
+
+
 def _worst_means(suite: Suite, rows: int) -> dict[str, Values]:
     counts: dict[str, Values] = {}
     for metric in suite.metrics:
@@ -244,8 +271,10 @@ def _worst_means(suite: Suite, rows: int) -> dict[str, Values]:
 
 
 def _populations(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Values]:
+    wanted = {metric.population for metric in suite.metrics} - {everything}
+    members = {each: np.array([each(case) for case in cases], dtype=float) for each in wanted}
     return {
-        POPULATION + metric.name: np.array([metric.population(case) for case in cases], dtype=float)
+        POPULATION + metric.name: members[metric.population]
         for metric in suite.metrics
         if metric.population is not everything
     }

@@ -57,7 +57,7 @@ def command(
     used = context_for(found, golden, project.golden(found.name), settings=given)
 
     def cases() -> Iterator[GoldenCase]:
-        for case in read_cases(found, golden, problems):
+        for case in read_cases(found, golden, problems, hashed=False):
             overview.add(case)
             yield case
         problems.stop_if_any()
@@ -85,7 +85,11 @@ def command(
 def _report(
     suite: Suite, summary: Summary, overview: Overview, answers: AnswerFile, settings: object
 ) -> dict[str, object]:
-    odd = {"without_case": len(answers.without_case(overview.case_ids)), "repeated": answers.repeated}
+    odd: dict[str, object] = {
+        "without_case": len(answers.without_case(overview.case_ids)),
+        "repeated": answers.repeated,
+        "warnings": [str(problem) for problem in answers.warnings],
+    }
     return {**score_report(suite, summary, settings), "outputs": odd}
 
 
@@ -121,6 +125,8 @@ def _mention_what_is_odd(suite: Suite, overview: Overview, answers: AnswerFile) 
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             click.echo(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)
+    for warning in answers.warnings:
+        click.echo(f"outputs: {warning}", err=True)
     strangers = answers.without_case(overview.case_ids)
     if strangers:
         some = ", ".join(flat(each, 60) for each in strangers[:5])
