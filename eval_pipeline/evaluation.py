@@ -15,7 +15,7 @@ import numpy as np
 from eval_pipeline import metrics as metrics_package
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
-from eval_pipeline.gates import Gate, GateResult, judge
+from eval_pipeline.gates import Gate, GateResult, advise, judge
 from eval_pipeline.problems import Problems
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.scoring import (
@@ -146,7 +146,7 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
         tables=_tables(suite, scores),
-        gates=tuple(results),
+        gates=advise(suite, results),
     )
 
 
@@ -293,6 +293,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
                 "zone": gate.zone,
                 "status": gate.status,
                 "severity": gate.severity,
+                **({"advice": gate.advice} if gate.advice else {}),
             }
             for gate in summary.gates
         ],
