@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import accumulate
+from operator import attrgetter, lt
 from pathlib import Path
 from typing import Annotated, Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -186,7 +188,9 @@ class LineFormat(Generic[Line]):
     id_field: str
     remedy: str
     """What a line should look like."""
-    outputs: Callable[[Sequence[bytes]], list[Any]] | None = None
+    brief: type[msgspec.Struct] | None = None
+    """The part of a line that an index needs, `id_field` and `trial` among it; all of it by default."""
+    outputs: Callable[[bytes], list[Any]] | None = None
     """A shortcut from lines to outputs; None stands for each line that deserves a closer look."""
     forgives_cut: bool = False
     """Whether a last line that was cut off is a warning, and no problem."""
@@ -204,11 +208,12 @@ class AnswerFile:
         self.warnings = Problems()
         """What is odd about the file and yet no reason to refuse it."""
 
-    def remember(self, case_id: str, trial: int, offset: int) -> None:
-        """Index a line; of several for one case and trial the last one counts."""
+    def remember(self, case_ids: Sequence[str], trial: int, offsets: Sequence[int]) -> None:
+        """Index lines; of several for one case and trial the last one counts."""
         places = self._places.setdefault(trial, {})
-        self.repeated += case_id in places
-        places[case_id] = offset
+        expected = len(places) + len(case_ids)
+        places.update(zip(case_ids, offsets, strict=True))
+        self.repeated += expected - len(places)
 
     @property
     def trials(self) -> tuple[int, ...]:
@@ -222,15 +227,27 @@ class AnswerFile:
 
     def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
         """The outputs for some cases, where the format has a shortcut; None where `get` must be asked."""
-        lines = self._lines(case_ids, trial) if self._format.outputs else []
-        present = [line for line in lines if line]
-        if self._format.outputs is None or not present:
+        if self._format.outputs is None:
             return [None] * len(case_ids)
-        found = self._format.outputs(present)
-        if len(present) == len(lines):
-            return found
-        following = iter(found)
-        return [next(following) if line else None for line in lines]
+        data = self._span(case_ids, trial)
+        if data is not None:
+            return self._format.outputs(data)
+        lines = self._lines(case_ids, trial)
+        found = iter(self._format.outputs(b"".join(lines)))
+        return [next(found) if line else None for line in lines]
+
+    def _span(self, case_ids: Sequence[str], trial: int) -> bytes | None:
+        """The lines of all these cases in one piece, where they stand together and in this order."""
+        places = self._places.get(trial, {})
+        offsets = [places.get(case_id, -1) for case_id in case_ids]
+        if not offsets or offsets[0] < 0 or not all(map(lt, offsets, offsets[1:])):
+            return None
+        with self._path.open("rb") as file:
+            file.seek(offsets[-1])
+            last = file.readline()
+            file.seek(offsets[0])
+            data = file.read(offsets[-1] - offsets[0] + len(last))
+        return data if last.endswith(b"\n") and data.count(b"\n") == len(offsets) else None
 
     def _lines(self, case_ids: Sequence[str], trial: int) -> list[bytes]:
         """The line of each case; empty where there is none."""
@@ -246,26 +263,34 @@ class AnswerFile:
                     file.seek(offset)
                 line = file.readline()
                 position = offset + len(line)
-                found.append(line)
+                found.append(_ended(line))
         return found
 
-    def without_case(self, known: Iterable[str]) -> list[str]:
+    def without_case(self, known: Collection[str]) -> list[str]:
         """The case ids of lines that no golden case asks for."""
-        return sorted(set().union(*self._places.values()).difference(known))
+        if all(sum(map(places.__contains__, known)) == len(places) for places in self._places.values()):
+            return []
+        asked = set(known)
+        return sorted({case_id for places in self._places.values() for case_id in places} - asked)
+
+
+def _ended(line: bytes) -> bytes:
+    """A line with a line end, which the last one of a file may lack."""
+    return line if line.endswith(b"\n") else line + b"\n"
 
 
 def index_lines(path: Path, problems: Problems, format_: LineFormat[Line]) -> AnswerFile:
     """Open an outputs file of some format; lines that cannot be used go to `problems`."""
     answers = AnswerFile(path, format_)
     decoder = msgspec.json.Decoder(format_.line)
+    brief = msgspec.json.Decoder(format_.brief or format_.line)
     for block in line_blocks(path, problems):
-        records = decode_block(decoder, block.data)
-        keys = [format_.key(record) for record in records or ()]
-        if keys and all(case_id for case_id, _ in keys):
-            offset = block.offset
-            for (case_id, trial), line in zip(keys, BytesIO(block.data), strict=True):
-                answers.remember(case_id, trial, offset)
-                offset += len(line)
+        records = decode_block(brief, block.data) or ()
+        ids = list(map(attrgetter(format_.id_field), records))
+        trials = set(map(attrgetter("trial"), records))
+        if len(trials) == 1 and all(ids):
+            offsets = list(accumulate(map(len, BytesIO(block.data)), initial=block.offset))[:-1]
+            answers.remember(ids, trials.pop(), offsets)
         else:
             for raw in block.lines():
                 _index_line(answers, raw, path, problems, decoder, format_)
@@ -283,7 +308,7 @@ def _index_line(
     try:
         case_id, trial = format_.key(decoder.decode(raw.data))
         if case_id:
-            answers.remember(case_id, trial, raw.offset)
+            answers.remember([case_id], trial, [raw.offset])
         else:
             problems.add(path, "is missing or blank", format_.remedy, line=raw.number, field=format_.id_field)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -6,7 +6,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from io import BytesIO
@@ -84,10 +84,25 @@ def read_json(
             yield Located(converted, line)
 
 
+class Records(NamedTuple, Generic[T]):
+    """Some records of a file, and the line of each."""
+
+    records: Sequence[T]
+    lines: Sequence[int]
+
+
 def read_json_lines(
     path: Path, record_type: type[T], problems: Problems, check: Check = no_checks
 ) -> Iterator[Located[T]]:
-    """The records of a JSON Lines file, read block by block; blank lines are skipped.
+    """The records of a JSON Lines file; blank lines are skipped."""
+    for records, lines in read_json_blocks(path, record_type, problems, check):
+        yield from map(Located, records, lines)
+
+
+def read_json_blocks(
+    path: Path, record_type: type[T], problems: Problems, check: Check = no_checks
+) -> Iterator[Records[T]]:
+    """The records of a JSON Lines file, block by block.
 
     A block in which every line is a record is decoded at once. Any other goes line by line, which is
     slower and names everything that is wrong.
@@ -96,22 +111,21 @@ def read_json_lines(
     decoder = _strict_decoder(record_type)
     for block in line_blocks(path, problems):
         records = decode_block(decoder, block.data) if decoder else None
-        if records is None:
+        if records is None or any(map(any, map(check, records))):
+            good: list[T] = []
+            lines: list[int] = []
             for number, line, _ in block.lines():
                 empty = False
                 raw = decode_line(line, number, path, problems)
                 if raw is not None:
                     record = _convert(raw.value, record_type, path, lambda _: number, problems, check)  # noqa: B023
                     if record is not None:
-                        yield Located(record, number)
-            continue
-        empty = False
-        for number, record in enumerate(records, block.number):
-            violations = tuple(check(record))
-            if violations:
-                _report(violations, path, lambda _: number, problems)  # noqa: B023
-            else:
-                yield Located(record, number)
+                        good.append(record)
+                        lines.append(number)
+            yield Records(good, lines)
+        else:
+            empty = False
+            yield Records(records, range(block.number, block.number + len(records)))
     if empty and len(problems) == before:
         problems.add(path, "the file is empty", "Add at least one line.", line=1)
 
@@ -353,17 +367,6 @@ def _convert(
     if not found:
         record = msgspec.convert(value, record_type)
         found = list(check(record))
-    _report(found, path, line_of, problems, prefix)
-    return None if found else record
-
-
-def _report(
-    found: Iterable[Violation],
-    path: Path,
-    line_of: Callable[[FieldPath], int],
-    problems: Problems,
-    prefix: FieldPath = (),
-) -> None:
     for number, violation in enumerate(found):
         problems.add(
             path,
@@ -373,6 +376,7 @@ def _report(
             line=line_of(violation.path if number < MOST_LOCATED else ()),
             field=shown((*prefix, *violation.path)),
         )
+    return None if found else record
 
 
 def _violation(message: str, path: FieldPath) -> Violation:

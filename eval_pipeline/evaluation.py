@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,10 @@ from eval_pipeline.gates import Gate, GateResult, advise, judge
 from eval_pipeline.problems import Problems
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.scoring import (
-    POPULATION,
     Scores,
     all_metrics,
     metric_values,
+    population_column,
     quantities,
     row_values,
 )
@@ -140,9 +139,9 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
     ]
     return Summary(
         suite=suite.name,
-        cases=len(set(scores.case_ids)),
+        cases=scores.case_count,
         trials=len(trials),
-        errors=dict(sorted(Counter(filter(None, scores.counts["error"].to_pylist())).items())),
+        errors=scores.errors,
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
         tables=_tables(suite, scores),
@@ -231,7 +230,7 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
     sums = scores.sums(positions, len(trials))
     found = []
     for metric in all_metrics(suite):
-        applies = metric.population is everything or bool(sums[POPULATION + metric.name].sum())
+        applies = metric.population is everything or bool(sums[population_column(suite, metric)].sum())
         values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
         found.append((metric, MetricValue(mean_or_none(values), values, applies)))
     return found
@@ -255,10 +254,8 @@ def _trial_metrics(suite: Suite, scores: Scores, values: Mapping[str, MetricValu
 def _groups(
     suite: Suite, scores: Scores, axis: str, trials: Sequence[int]
 ) -> dict[str, dict[str, float | None]]:
-    labels = scores.attribute(axis)
-    groups = sorted(set(labels))
+    groups, index = scores.attribute(axis)
     positions = np.searchsorted(trials, scores.trials)
-    index = np.array([groups.index(label) for label in labels], dtype=np.int64)
     sums = scores.sums(index * len(trials) + positions, len(groups) * len(trials))
     found: dict[str, dict[str, float | None]] = {group: {} for group in groups}
     for metric in all_metrics(suite):

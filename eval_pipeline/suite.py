@@ -28,7 +28,7 @@ Unit = Literal["fraction", "points", "number"]
 Severity = Literal["critical", "warning"]
 
 
-class Case(msgspec.Struct, Generic[Input, Expected], frozen=True):
+class Case(msgspec.Struct, Generic[Input, Expected], frozen=True, gc=False):
     """One golden entry. Engines and templates see `input`; only scoring sees `expected`."""
 
     id: str

@@ -14,7 +14,7 @@ from eval_pipeline.suites.grounded_qa.cases import (
 )
 from eval_pipeline.suites.grounded_qa.corpus import Parameters, PreparedQuestion, load_corpus, prepare
 from eval_pipeline.suites.grounded_qa.engine import answer
-from eval_pipeline.suites.grounded_qa.requirements import REQUIREMENTS, measure
+from eval_pipeline.suites.grounded_qa.requirements import REQUIREMENTS
 from eval_pipeline.suites.grounded_qa.scoring import (
     METRICS,
     Settings,
@@ -45,8 +45,7 @@ SUITE = Suite(
     parameters=Parameters,
     settings=Settings,
     answers=read_traces,
-    groups=("answerability",),
-    measure=measure,
+    groups=("answerability", "evidence"),
     requirements=REQUIREMENTS,
     advice=advise,
     report_keys=report_keys,

@@ -13,35 +13,33 @@ from eval_pipeline.suite import Case
 
 SHORTEST_SUBSTRING = 5
 
-ANSWERABLE = {"answerability": "answerable"}
-UNANSWERABLE = {"answerability": "unanswerable"}
+NONE = {"answerability": "unanswerable", "evidence": "none"}
+ONE = {"answerability": "answerable", "evidence": "one passage"}
+SEVERAL = {"answerability": "answerable", "evidence": "several passages"}
 
 
-class GoldEntry(msgspec.Struct, frozen=True):
-    """A line of the gold file, with the field names of its document."""
+class GroundedExpected(msgspec.Struct, frozen=True, gc=False):
+    """What only scoring sees, with the field names of the document."""
+
+    answerable: bool
+    gold_claim_substr: list[str] | UnsetType = UNSET
+    """A right claim holds one of them; none means that any claim will do."""
+    gold_citations: list[str] | UnsetType = UNSET
+    """The passages that hold the answer."""
+    constraints: list[str] = []
+
+
+class GoldEntry(GroundedExpected, frozen=True, gc=False, kw_only=True):
+    """A line of the gold file."""
 
     qid: str
     question: str
-    answerable: bool
-    gold_claim_substr: list[str] | UnsetType = UNSET
-    gold_citations: list[str] | UnsetType = UNSET
-    constraints: list[str] = []
 
 
-class GroundedInput(msgspec.Struct, frozen=True):
+class GroundedInput(msgspec.Struct, frozen=True, gc=False):
     """What an engine sees."""
 
     question: str
-
-
-class GroundedExpected(msgspec.Struct, frozen=True):
-    """What only scoring sees."""
-
-    answerable: bool
-    claim_substrings: list[str]
-    """A right claim holds one of them; none means that any claim will do."""
-    citations: list[str]
-    constraints: list[str] = []
 
 
 GroundedCase = Case[GroundedInput, GroundedExpected]
@@ -49,36 +47,21 @@ GroundedCase = Case[GroundedInput, GroundedExpected]
 
 def to_case(entry: GoldEntry) -> GroundedCase:
     """A golden entry as a case: what engines may see, apart from what they may not."""
-    return Case(
-        entry.qid,
-        GroundedInput(entry.question),
-        GroundedExpected(
-            entry.answerable,
-            entry.gold_claim_substr or [],
-            entry.gold_citations or [],
-            entry.constraints,
-        ),
-        ANSWERABLE if entry.answerable else UNANSWERABLE,
-    )
+    attributes = NONE if not entry.answerable else ONE if len(entry.gold_citations or ()) == 1 else SEVERAL
+    return Case(entry.qid, GroundedInput(entry.question), entry, attributes)
 
 
 def check_entry(entry: GoldEntry) -> Iterable[Violation]:
-    """Contradictions inside one golden entry."""
-    return () if _in_order(entry) else _violations(entry)
-
-
-def _in_order(entry: GoldEntry) -> bool:
-    """Whether a quick look finds nothing wrong, as with nearly every entry."""
+    """Contradictions inside one golden entry; a quick look suffices for nearly every one."""
     substrings, citations = entry.gold_claim_substr, entry.gold_citations
     if entry.answerable and (substrings is UNSET or not citations):
-        return False
-    return (
-        bool(entry.question.strip())
-        and all(
-            text.isascii() and len(" ".join(text.split())) >= SHORTEST_SUBSTRING for text in substrings or ()
-        )
-        and all(citation.strip() for citation in citations or ())
-    )
+        return _violations(entry)
+    for text in substrings or ():
+        if len(text) < SHORTEST_SUBSTRING or not text.isascii() or "  " in text or text != text.strip():
+            return _violations(entry)
+    if not (entry.question.strip() and all(map(str.strip, citations or ()))):
+        return _violations(entry)
+    return ()
 
 
 def _violations(entry: GoldEntry) -> Iterator[Violation]:

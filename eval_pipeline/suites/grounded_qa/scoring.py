@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,10 +22,11 @@ from eval_pipeline.suite import (
     Metric,
     Sums,
     Values,
+    divide,
     ratio_of,
 )
 from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
-from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer
+from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
 
 REFUSAL = "not in context"
 
@@ -38,7 +40,8 @@ _NEAR_REFUSAL = re.compile(
     r"|n/a|unknown|unanswerable"
     r")\W*"
 )
-_HINTS = ("context", "know", "answer", "passage", "document", "no information", "n/a")
+SHORT = 16
+"""Claims shorter than this are looked at closely even if no word hints at a refusal."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,21 +51,20 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many distinct retrieved passages recall@k looks at."""
 
 
-COLUMNS = (
-    "shipped",
-    "refused",
-    "correct",
-    "citation_hit",
-    "near_refusal",
-    "recalled",
-    "recalled_share",
-    "cited",
-    "cited_gold",
-    "ids",
-    "repeated_ids",
-)
-_COLUMN = {name: number for number, name in enumerate(COLUMNS)}
-Row = tuple[float, ...]
+SHIPPED, HIT, CORRECT, NEAR = 1, 2, 4, 8
+"""What is true of an answer, as bits of one number."""
+
+
+class Row(NamedTuple):
+    """What is counted of one answer; everything else follows."""
+
+    flags: int
+    share: float
+    """Of the gold citations, among the first k."""
+    cited: int
+    cited_gold: int
+    ids: int
+    repeated_ids: int
 
 
 def score(items: Items, context: Context) -> Batch:
@@ -70,119 +72,141 @@ def score(items: Items, context: Context) -> Batch:
     k = context.settings.k
     rows = [_row(case.expected, output, k) for case, output in zip(items.cases, items.outputs, strict=True)]
     answerable = np.array([case.expected.answerable for case in items.cases], dtype=float)
-    return Batch(_counts(np.array(rows, dtype=float), answerable), diagnoses=_diagnoses(items, rows, k))
-
-
-def _row(expected: GroundedExpected, output: GroundedAnswer, k: int) -> Row:
-    """One answer's counts, in the order of `COLUMNS`."""
-    retrieved, gold = output.retrieved_ids or (), expected.citations
-    cited = output.citations or ()
-    ids = len(retrieved) + len(cited)
-    distinct = dict.fromkeys(retrieved)
-    repeated = ids - len(distinct)
-    recalled = share = 0.0
-    if expected.answerable:
-        first = distinct if len(distinct) <= k else list(distinct)[:k]
-        share = _share_within(gold, first)
-        recalled = float(share == 1.0)
-    claim = normalize(output.claim)
-    if claim == REFUSAL:
-        repeated -= len(set(cited))
-        return 0.0, 1.0, 0.0, 0.0, 0.0, recalled, share, 0.0, 0.0, ids, repeated
-    wanted = set(cited)
-    repeated -= len(wanted)
-    cited_gold = len(wanted.intersection(gold))
-    hit = float(cited_gold > 0 and distinct.keys() >= wanted)
-    correct = float(hit and expected.answerable and _holds(claim, expected.claim_substrings))
-    near = 0.0 if correct else float(is_near_refusal(claim))
-    return 1.0, 0.0, correct, hit, near, recalled, share, len(wanted), cited_gold, ids, repeated
-
-
-def _share_within(gold: Sequence[str], found: Any) -> float:
-    """Distinct gold ids that were found ÷ distinct gold ids."""
-    if len(gold) == 1:
-        return float(gold[0] in found)
-    wanted = set(gold)
-    return len(wanted.intersection(found)) / len(wanted)
-
-
-def _holds(claim: str, substrings: Sequence[str]) -> bool:
-    """Whether a normalized claim holds one of the substrings; any claim will do where there are none."""
-    return not substrings or any(normalize(text) in claim for text in substrings)
-
-
-def is_near_refusal(claim: str) -> bool:
-    """Whether a normalized claim that is not the refusal token was probably meant as one."""
-    return (
-        claim != REFUSAL
-        and (len(claim) < 16 or any(hint in claim for hint in _HINTS))
-        and _NEAR_REFUSAL.fullmatch(claim) is not None
+    values = np.fromiter(chain.from_iterable(rows), dtype=float, count=len(rows) * len(Row._fields))
+    return Batch(
+        _counts(values.reshape(len(rows), -1), answerable),
+        diagnoses=_diagnoses(items, rows, k),
     )
 
 
+def _row(expected: GroundedExpected, output: GroundedClaim, k: int) -> tuple[float, ...]:
+    """One answer's counts, in the order of `Row`."""
+    retrieved, cited, gold = output.retrieved_ids or (), output.citations or (), expected.gold_citations or ()
+    found, text, share = set(retrieved), output.claim, 0.0
+    ids = len(retrieved) + len(cited)
+    repeated = ids - len(found)
+    if gold:
+        share = _share_within(gold, found if len(found) <= k else list(dict.fromkeys(retrieved))[:k])
+    claim = text.lower() if text.isascii() else normalize(text)
+    if "context" in claim and normalize(text) == REFUSAL:
+        return 0, share, 0, 0, ids, repeated - len(set(cited))
+    wanted, flags, cited_gold = set(cited), SHIPPED, 0
+    if gold and cited:
+        cited_gold = len(wanted.intersection(gold))
+        if cited_gold and found >= wanted:
+            flags = SHIPPED | HIT
+            if expected.answerable and _holds(claim, expected.gold_claim_substr or ()):
+                flags = SHIPPED | HIT | CORRECT
+    if flags < CORRECT and is_near_refusal(claim):
+        flags |= NEAR
+    return flags, share, len(wanted), cited_gold, ids, repeated - len(wanted)
+
+
+def _share_within(gold: Sequence[str], found: Collection[str]) -> float:
+    """Distinct gold ids that were found ÷ distinct gold ids; 0 where there are none."""
+    if len(gold) == 1:
+        return 1.0 if gold[0] in found else 0.0
+    wanted = set(gold)
+    return len(wanted.intersection(found)) / len(wanted) if wanted else 0.0
+
+
+def _holds(claim: str, substrings: Sequence[str]) -> bool:
+    """Whether a claim holds one of the substrings; any claim will do where there are none.
+
+    The claim is normalized, or, where it is plain ASCII, at least in lower case: white space is
+    collapsed only where the substring does not stand there anyway.
+    """
+    for text in substrings:
+        if text.isascii() and text.lower() in claim:
+            return True
+        if normalize(text) in normalize(claim):
+            return True
+    return not substrings
+
+
+def is_near_refusal(claim: str) -> bool:
+    """Whether a claim in lower case that is not the refusal token was probably meant as one."""
+    hinted = (
+        len(claim) < SHORT
+        or "context" in claim
+        or "know" in claim
+        or "answer" in claim
+        or "passage" in claim
+        or "document" in claim
+        or "no information" in claim
+    )
+    return hinted and _NEAR_REFUSAL.fullmatch(normalize(claim)) is not None
+
+
 def _counts(rows: Values, answerable: Values) -> dict[str, Values]:
-    counts = {name: rows[:, number] for name, number in _COLUMN.items()}
-    unanswerable = 1.0 - answerable
+    """Every count column, from rows in the order of `Row`."""
+    flags, share, cited, cited_gold, ids, repeated = rows.T
+    bits = flags.astype(np.int64)
+    shipped, hit, correct, near = ((bits & flag > 0).astype(float) for flag in (SHIPPED, HIT, CORRECT, NEAR))
     return {
-        **counts,
         "answerable": answerable,
-        "unanswerable": unanswerable,
-        "claimed": counts["shipped"],
-        "under": counts["shipped"] * unanswerable,
-        "over": counts["refused"] * answerable,
-        "right": counts["correct"] + counts["refused"] * unanswerable,
+        "shipped": shipped,
+        "correct": correct,
+        "citation_hit": hit,
+        "near_refusal": near,
+        "rightly_refused": (1.0 - shipped) * (1.0 - answerable),
+        "wrongly_refused": (1.0 - shipped) * answerable,
+        "recalled": (share == 1.0) * answerable,
+        "recalled_share": share * answerable,
+        "cited": cited,
+        "cited_gold": cited_gold,
+        "ids": ids,
+        "repeated_ids": repeated,
     }
 
 
 def errored(case: GroundedCase, answer: Answer | None) -> CaseScore:
     """An error at its worst: a wrong claim with wrong citations, and a wrong decision whether to answer."""
     expected = case.expected
-    row = np.zeros((1, len(COLUMNS)))
-    counts = _counts(row, np.array([float(expected.answerable)]))
-    worst = {name: float(values[0]) for name, values in counts.items()}
-    worst |= {
-        "claimed": 1.0,
-        "cited": float(len(set(expected.citations))),
-        "under": worst["unanswerable"],
-        "over": worst["answerable"],
-    }
-    return CaseScore(worst)
+    counts = _counts(np.zeros((1, len(Row._fields))), np.array([float(expected.answerable)]))
+    return CaseScore(
+        {
+            **{name: float(values[0]) for name, values in counts.items()},
+            "rightly_refused": 0.0,
+            "wrongly_refused": float(expected.answerable),
+            "cited": float(len(set(expected.gold_citations or ()))),
+        }
+    )
 
 
-def _diagnoses(items: Items, rows: Sequence[Row], k: int) -> Iterator[tuple[int, Diagnosis]]:
+def _diagnoses(items: Items, rows: Sequence[tuple[float, ...]], k: int) -> Iterator[tuple[int, Diagnosis]]:
     """What is wrong with every answer that is not right."""
     for index, (case, output, row) in enumerate(zip(items.cases, items.outputs, rows, strict=True)):
-        for diagnosis in _diagnose(case, output, row, k):
+        for diagnosis in _diagnose(case.expected, output, int(row[0]), row[1] == 1.0, k):
             yield index, diagnosis
 
 
-def _diagnose(case: GroundedCase, output: GroundedAnswer, row: Row, k: int) -> Iterator[Diagnosis]:
-    expected = case.expected
-    gold = ", ".join(expected.citations)
-    if expected.answerable and not row[_COLUMN["recalled"]]:
+def _diagnose(
+    expected: GroundedExpected, output: GroundedClaim, flags: int, recalled: bool, k: int
+) -> Iterator[Diagnosis]:
+    gold, claims = ", ".join(expected.gold_citations or ()), " | ".join(expected.gold_claim_substr or ())
+    if expected.answerable and not recalled:
         found = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
         yield Diagnosis("not_retrieved", gold, found or "nothing")
-    if row[_COLUMN["refused"]]:
+    if not flags & SHIPPED:
         if expected.answerable:
-            yield Diagnosis("over_refusal", " | ".join(expected.claim_substrings), REFUSAL)
+            yield Diagnosis("over_refusal", claims, REFUSAL)
         return
     if not expected.answerable:
         yield Diagnosis("under_refusal", REFUSAL, output.claim)
-    elif not row[_COLUMN["correct"]]:
-        yield Diagnosis("incorrect", " | ".join(expected.claim_substrings), output.claim)
-    if not row[_COLUMN["citation_hit"]]:
+    elif not flags & CORRECT:
+        yield Diagnosis("incorrect", claims, output.claim)
+    if not flags & HIT:
         missing = set(output.citations or ()).difference(output.retrieved_ids or ())
-        cited = ", ".join(
-            f"{each} (not retrieved)" if each in missing else each for each in output.citations or ()
-        )
-        yield Diagnosis("citation_miss", gold, cited or "nothing")
-    if row[_COLUMN["near_refusal"]]:
+        cited = (f"{each} (not retrieved)" if each in missing else each for each in output.citations or ())
+        yield Diagnosis("citation_miss", gold, ", ".join(cited) or "nothing")
+    if flags & NEAR:
         yield Diagnosis("near_refusal", REFUSAL, output.claim)
 
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when it is answered rightly with the right evidence, or rightly refused."""
-    passed: NDArray[np.bool_] = sums["right"] > 0
+    passed: NDArray[np.bool_] = _right(sums) > 0
     return passed
 
 
@@ -196,15 +220,29 @@ def is_unanswerable(case: GroundedCase) -> bool:
     return not case.expected.answerable
 
 
-def _total(column: str) -> Any:
-    return lambda sums: sums[column]
+def _claimed(sums: Sums) -> Values:
+    """Answers that were shipped; an error counts as a wrong one."""
+    return sums["shipped"] + sums["errors"]
+
+
+def _refused(sums: Sums) -> Values:
+    return sums["answers"] - sums["shipped"] - sums["errors"]
+
+
+def _unanswerable(sums: Sums) -> Values:
+    return sums["answers"] - sums["answerable"]
+
+
+def _right(sums: Sums) -> Values:
+    """Answerable questions answered rightly, and unanswerable ones refused."""
+    return sums["correct"] + sums["rightly_refused"]
 
 
 METRICS: tuple[Metric, ...] = (
     Metric(
         "precision",
         "Answers that are right (hold a gold substring, hit a gold citation) ÷ answers shipped or errored.",
-        ratio_of("correct", "claimed"),
+        lambda sums: divide(sums["correct"], _claimed(sums)),
         population=is_answerable,
         explained_by="incorrect",
     ),
@@ -212,14 +250,14 @@ METRICS: tuple[Metric, ...] = (
         "chr",
         "Citation hit rate: answers that cite a gold passage, and nothing that was not retrieved ÷ answers "
         "shipped or errored.",
-        ratio_of("citation_hit", "claimed"),
+        lambda sums: divide(sums["citation_hit"], _claimed(sums)),
         population=is_answerable,
         explained_by="citation_miss",
     ),
     Metric(
         "under_refusal",
         "Unanswerable questions that were answered or errored ÷ unanswerable questions.",
-        ratio_of("under", "unanswerable"),
+        lambda sums: divide(_unanswerable(sums) - sums["rightly_refused"], _unanswerable(sums)),
         "lower",
         population=is_unanswerable,
         explained_by="under_refusal",
@@ -228,7 +266,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "over_refusal",
         "Answerable questions that were refused or errored ÷ answerable questions.",
-        ratio_of("over", "answerable"),
+        ratio_of("wrongly_refused", "answerable"),
         "lower",
         population=is_answerable,
         explained_by="over_refusal",
@@ -260,7 +298,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "accuracy",
         "Answerable questions answered rightly and unanswerable ones refused ÷ questions.",
-        ratio_of("right", "answers"),
+        lambda sums: divide(_right(sums), sums["answers"]),
     ),
     Metric(
         "near_refusal_rate",
@@ -276,19 +314,24 @@ METRICS: tuple[Metric, ...] = (
         "lower",
     ),
     Metric(
-        "answered", "Answers shipped: usable, and not the refusal token.", _total("shipped"), unit="number"
+        "answered",
+        "Answers shipped: usable, and not the refusal token.",
+        lambda sums: sums["shipped"],
+        unit="number",
     ),
-    Metric("refused", "Answers that are the refusal token.", _total("refused"), unit="number"),
+    Metric("refused", "Answers that are the refusal token.", _refused, unit="number"),
     Metric(
         "near_refusals",
         "Shipped answers that read like a refusal and are not the token.",
-        _total("near_refusal"),
+        lambda sums: sums["near_refusal"],
         "lower",
         unit="number",
         explained_by="near_refusal",
     ),
-    Metric("answerable", "Questions that the corpus answers.", _total("answerable"), unit="number"),
-    Metric("unanswerable", "Questions that it does not answer.", _total("unanswerable"), unit="number"),
+    Metric(
+        "answerable", "Questions that the corpus answers.", lambda sums: sums["answerable"], unit="number"
+    ),
+    Metric("unanswerable", "Questions that it does not answer.", _unanswerable, unit="number"),
 )
 
 REPORT_COUNTS = ("answered", "refused", "near_refusals", "answerable", "unanswerable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,32 +23,39 @@ from eval_pipeline.problems import Problems
 NULL = msgspec.Raw(b"null")
 
 
-class GroundedAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The output contract: a claim, or the refusal token, and the passages that it rests on."""
+class GroundedClaim(msgspec.Struct, omit_defaults=True, gc=False):
+    """A claim, or the refusal token, and the passages that it rests on."""
 
     claim: str
     citations: list[str] | None = None
     retrieved_ids: list[str] | None = None
     """What was retrieved, best first; carried over where the engine does not say it."""
 
-    def __post_init__(self) -> None:
-        if not self.claim.strip():
-            raise ValueError("the claim is blank")
+
+class GroundedAnswer(GroundedClaim, omit_defaults=True, gc=False):
+    """The output contract: the claim says something."""
+
+    claim: Annotated[str, msgspec.Meta(pattern=r"\S")]
 
 
-class Trace(msgspec.Struct, frozen=True):
-    """A line of a trace file. `q_id` is another spelling of `qid`."""
+class TraceKey(msgspec.Struct, frozen=True, gc=False):
+    """What a line of a trace file says besides the answer. `q_id` is another spelling of `qid`."""
 
     qid: str = ""
     q_id: str = ""
     trial: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_TRIAL)] = FIRST_TRIAL
-    retrieved_ids: msgspec.Raw = NULL
-    answer_json: msgspec.Raw = NULL
     error: str | None = None
     detail: str = ""
     latency_ms: float | None = None
     cost_usd: float | None = None
     tokens: int | dict[str, int] | None = None
+
+
+class Trace(TraceKey, frozen=True, gc=False):
+    """A line of a trace file."""
+
+    retrieved_ids: msgspec.Raw = NULL
+    answer_json: msgspec.Raw = NULL
 
     def key(self) -> tuple[str, int]:
         """Case and trial."""
@@ -78,15 +84,10 @@ def _output_text(answer: bytes, retrieved: bytes) -> str | None:
     return answer.decode("utf-8", "replace")
 
 
-class _Shipped(msgspec.Struct, frozen=True, gc=False):
-    claim: str
-    citations: list[str] | None = None
-
-
 class _InOrder(msgspec.Struct, frozen=True, gc=False):
     """A trace with nothing unusual about it."""
 
-    answer_json: _Shipped
+    answer_json: GroundedClaim
     retrieved_ids: list[str] | None = None
     error: None = None
 
@@ -94,28 +95,24 @@ class _InOrder(msgspec.Struct, frozen=True, gc=False):
 _IN_ORDER = msgspec.json.Decoder(_InOrder)
 
 
-def _outputs(lines: Sequence[bytes]) -> list[GroundedAnswer | None]:
+def _outputs(lines: bytes) -> list[GroundedClaim | None]:
     """The outputs of traces that are in order; None for any other."""
-    if max(map(len, lines)) <= LARGEST_OUTPUT:
-        try:
-            traces = _IN_ORDER.decode_lines(b"".join(lines))
-            return [
-                GroundedAnswer(trace.answer_json.claim, trace.answer_json.citations, trace.retrieved_ids)
-                for trace in traces
-            ]
-        except (msgspec.DecodeError, ValueError, RecursionError):
-            pass
-    return [_output(line) for line in lines]
-
-
-def _output(line: bytes) -> GroundedAnswer | None:
-    if len(line) > LARGEST_OUTPUT:
-        return None
     try:
-        trace = _IN_ORDER.decode(line)
-        return GroundedAnswer(trace.answer_json.claim, trace.answer_json.citations, trace.retrieved_ids)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return None
+        if len(lines) <= LARGEST_OUTPUT:
+            return list(map(_output, _IN_ORDER.decode_lines(lines)))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    # Something is unusual about one of them at least; halving finds it soon, and spares the others.
+    middle = lines.find(b"\n", len(lines) // 2) + 1
+    if middle == len(lines):
+        middle = lines.rfind(b"\n", 0, len(lines) - 1) + 1
+    return _outputs(lines[:middle]) + _outputs(lines[middle:]) if middle else [None]
+
+
+def _output(trace: _InOrder) -> GroundedClaim | None:
+    answer = trace.answer_json
+    answer.retrieved_ids = trace.retrieved_ids
+    return answer if answer.claim and not answer.claim.isspace() else None
 
 
 TRACES = LineFormat(
@@ -124,6 +121,7 @@ TRACES = LineFormat(
     answer=Trace.answer,
     id_field="qid",
     remedy='A line is {"qid": "…", "retrieved_ids": […], "answer_json": {"claim": "…", "citations": […]}}.',
+    brief=TraceKey,
     outputs=_outputs,
     forgives_cut=True,
 )
