@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 LARGEST_FILE = 64 * 2**20
 LARGEST_LINE = 16 * 2**20
-BLOCK = 2**20
+BLOCK = 2**17
 LARGEST_YAML = 2**20
 MOST_LOCATED = 100
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -197,7 +197,7 @@ class Block(NamedTuple):
 
 
 def line_blocks(path: Path, problems: Problems) -> Iterator[Block]:
-    """The lines of a file, about a megabyte at a time; a line that is too long is a problem."""
+    """The lines of a file, many at a time; a line that is too long is a problem."""
     if not path.is_file():
         problems.add(path, "is not a file", "Check the path.")
         return

@@ -137,13 +137,18 @@ class LazySums(Sums):
     def __init__(self, scores: Scores, assignment: NDArray[np.int64], sets: int) -> None:
         self._scores = scores
         self._sets = sets
-        self._kept = np.flatnonzero(assignment >= 0)
+        self._kept = None if (assignment >= 0).all() else np.flatnonzero(assignment >= 0)
         self._assignment = assignment
+        self._summed: dict[str, Values] = {}
         super().__init__({}, {})
 
     def __getitem__(self, column: str) -> Values:
-        values = self._scores.counts[column].to_numpy()[self._kept]
-        return np.bincount(self._assignment[self._kept], values, self._sets).astype(np.float64)
+        if column not in self._summed:
+            values, sets = self._scores.counts[column].to_numpy(), self._assignment
+            if self._kept is not None:
+                values, sets = values[self._kept], sets[self._kept]
+            self._summed[column] = np.bincount(sets, values, self._sets).astype(np.float64)
+        return self._summed[column]
 
     def table(self, name: str) -> KeyedSums:
         """The summed keyed counts of a table."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -51,63 +50,69 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many distinct retrieved passages recall@k looks at."""
 
 
-SHIPPED, HIT, CORRECT, NEAR = 1, 2, 4, 8
-"""What is true of an answer, as bits of one number."""
-
-
-class Row(NamedTuple):
-    """What is counted of one answer; everything else follows."""
-
-    flags: int
-    share: float
-    """Of the gold citations, among the first k."""
-    cited: int
-    cited_gold: int
-    ids: int
-    repeated_ids: int
-
-
 def score(items: Items, context: Context) -> Batch:
-    """The counts of every answer."""
-    k = context.settings.k
-    rows = [_row(case.expected, output, k) for case, output in zip(items.cases, items.outputs, strict=True)]
-    answerable = np.array([case.expected.answerable for case in items.cases], dtype=float)
-    values = np.fromiter(chain.from_iterable(rows), dtype=float, count=len(rows) * len(Row._fields))
-    return Batch(
-        _counts(values.reshape(len(rows), -1), answerable),
-        diagnoses=_diagnoses(items, rows, k),
-    )
+    """The counts of every answer, column by column."""
+    expected: list[GroundedExpected] = [case.expected for case in items.cases]
+    outputs: Sequence[GroundedClaim] = items.outputs
+    retrieved = [output.retrieved_ids or () for output in outputs]
+    cited = [output.citations or () for output in outputs]
+    found, wanted = list(map(set, retrieved)), list(map(set, cited))
+    gold = [set(each.gold_citations or ()) for each in expected]
+    claims = [_lowered(output.claim) for output in outputs]
+    answerable = np.array([each.answerable for each in expected], dtype=bool)
+    shipped = np.array(["context" not in claim or normalize(claim) != REFUSAL for claim in claims])
+    cited_gold = _sizes(map(set.intersection, wanted, gold))
+    hit = shipped & (cited_gold > 0) & np.array(list(map(set.issuperset, found, wanted)))
+    correct = hit & answerable
+    for index in np.flatnonzero(correct).tolist():
+        correct[index] = _holds(claims[index], expected[index].gold_claim_substr or ())
+    near = shipped & ~correct
+    for index in np.flatnonzero(near).tolist():
+        near[index] = is_near_refusal(claims[index])
+    ids = _sizes(retrieved) + _sizes(cited)
+    counts = {
+        **_decisions(answerable, shipped),
+        "correct": correct,
+        "citation_hit": hit,
+        "near_refusal": near,
+        "recalled_share": _recalled_share(gold, found, retrieved, context.settings.k) * answerable,
+        "cited": _sizes(wanted) * shipped,
+        "cited_gold": cited_gold * shipped,
+        "ids": ids,
+        "repeated_ids": ids - _sizes(found) - _sizes(wanted),
+    }
+    counts["recalled"] = counts["recalled_share"] == 1.0
+    columns = {name: values.astype(float) for name, values in counts.items()}
+    return Batch(columns, diagnoses=_diagnoses(items, columns, context.settings.k))
 
 
-def _row(expected: GroundedExpected, output: GroundedClaim, k: int) -> tuple[float, ...]:
-    """One answer's counts, in the order of `Row`."""
-    retrieved, cited, gold = output.retrieved_ids or (), output.citations or (), expected.gold_citations or ()
-    found, text, share = set(retrieved), output.claim, 0.0
-    ids = len(retrieved) + len(cited)
-    repeated = ids - len(found)
-    if gold:
-        share = _share_within(gold, found if len(found) <= k else list(dict.fromkeys(retrieved))[:k])
-    claim = text.lower() if text.isascii() else normalize(text)
-    if "context" in claim and normalize(text) == REFUSAL:
-        return 0, share, 0, 0, ids, repeated - len(set(cited))
-    wanted, flags, cited_gold = set(cited), SHIPPED, 0
-    if gold and cited:
-        cited_gold = len(wanted.intersection(gold))
-        if cited_gold and found >= wanted:
-            flags = SHIPPED | HIT
-            if expected.answerable and _holds(claim, expected.gold_claim_substr or ()):
-                flags = SHIPPED | HIT | CORRECT
-    if flags < CORRECT and is_near_refusal(claim):
-        flags |= NEAR
-    return flags, share, len(wanted), cited_gold, ids, repeated - len(wanted)
+def _lowered(claim: str) -> str:
+    """A claim in lower case; anything but plain ASCII is normalized for good."""
+    return claim.lower() if claim.isascii() else normalize(claim)
 
 
-def _share_within(gold: Sequence[str], found: Collection[str]) -> float:
-    """Distinct gold ids that were found ÷ distinct gold ids; 0 where there are none."""
-    if len(gold) == 1:
-        return 1.0 if gold[0] in found else 0.0
-    wanted = set(gold)
-    return len(wanted.intersection(found)) / len(wanted) if wanted else 0.0
+def _sizes(collections: Iterable[Collection[str]]) -> NDArray[np.int64]:
+    return np.array(list(map(len, collections)), dtype=np.int64)
+
+
+def _decisions(answerable: NDArray[np.bool_], shipped: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """The columns that tell whether it was right to answer."""
+    return {
+        "answerable": answerable,
+        "shipped": shipped,
+        "rightly_refused": ~shipped & ~answerable,
+        "wrongly_refused": ~shipped & answerable,
+    }
+
+
+def _recalled_share(
+    gold: Sequence[set[str]], found: Sequence[set[str]], retrieved: Sequence[Sequence[str]], k: int
+) -> Values:
+    """Gold ids among the first k distinct retrieved ones ÷ gold ids; 0 where there are none."""
+    first = list(found)
+    for index in np.flatnonzero(_sizes(found) > k).tolist():
+        first[index] = set(list(dict.fromkeys(retrieved[index]))[:k])
+    return _sizes(map(set.intersection, gold, first)) / np.maximum(_sizes(gold), 1)
 
 
 def _holds(claim: str, substrings: Sequence[str]) -> bool:
@@ -138,69 +143,62 @@ def is_near_refusal(claim: str) -> bool:
     return hinted and _NEAR_REFUSAL.fullmatch(normalize(claim)) is not None
 
 
-def _counts(rows: Values, answerable: Values) -> dict[str, Values]:
-    """Every count column, from rows in the order of `Row`."""
-    flags, share, cited, cited_gold, ids, repeated = rows.T
-    bits = flags.astype(np.int64)
-    shipped, hit, correct, near = ((bits & flag > 0).astype(float) for flag in (SHIPPED, HIT, CORRECT, NEAR))
-    return {
-        "answerable": answerable,
-        "shipped": shipped,
-        "correct": correct,
-        "citation_hit": hit,
-        "near_refusal": near,
-        "rightly_refused": (1.0 - shipped) * (1.0 - answerable),
-        "wrongly_refused": (1.0 - shipped) * answerable,
-        "recalled": (share == 1.0) * answerable,
-        "recalled_share": share * answerable,
-        "cited": cited,
-        "cited_gold": cited_gold,
-        "ids": ids,
-        "repeated_ids": repeated,
-    }
-
-
 def errored(case: GroundedCase, answer: Answer | None) -> CaseScore:
     """An error at its worst: a wrong claim with wrong citations, and a wrong decision whether to answer."""
     expected = case.expected
-    counts = _counts(np.zeros((1, len(Row._fields))), np.array([float(expected.answerable)]))
     return CaseScore(
         {
-            **{name: float(values[0]) for name, values in counts.items()},
-            "rightly_refused": 0.0,
+            "answerable": float(expected.answerable),
             "wrongly_refused": float(expected.answerable),
             "cited": float(len(set(expected.gold_citations or ()))),
+            **dict.fromkeys(NOTHING, 0.0),
         }
     )
 
 
-def _diagnoses(items: Items, rows: Sequence[tuple[float, ...]], k: int) -> Iterator[tuple[int, Diagnosis]]:
+NOTHING = (
+    "shipped",
+    "rightly_refused",
+    "correct",
+    "citation_hit",
+    "near_refusal",
+    "recalled_share",
+    "recalled",
+    "cited_gold",
+    "ids",
+    "repeated_ids",
+)
+"""What an error has none of."""
+
+
+def _diagnoses(items: Items, columns: Mapping[str, Values], k: int) -> Iterator[tuple[int, Diagnosis]]:
     """What is wrong with every answer that is not right."""
-    for index, (case, output, row) in enumerate(zip(items.cases, items.outputs, rows, strict=True)):
-        for diagnosis in _diagnose(case.expected, output, int(row[0]), row[1] == 1.0, k):
+    for index, (case, output) in enumerate(zip(items.cases, items.outputs, strict=True)):
+        row = {name: values[index] > 0 for name, values in columns.items()}
+        for diagnosis in _diagnose(case.expected, output, row, k):
             yield index, diagnosis
 
 
 def _diagnose(
-    expected: GroundedExpected, output: GroundedClaim, flags: int, recalled: bool, k: int
+    expected: GroundedExpected, output: GroundedClaim, row: Mapping[str, bool], k: int
 ) -> Iterator[Diagnosis]:
     gold, claims = ", ".join(expected.gold_citations or ()), " | ".join(expected.gold_claim_substr or ())
-    if expected.answerable and not recalled:
+    if expected.answerable and not row["recalled"]:
         found = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
         yield Diagnosis("not_retrieved", gold, found or "nothing")
-    if not flags & SHIPPED:
-        if expected.answerable:
-            yield Diagnosis("over_refusal", claims, REFUSAL)
+    if row["wrongly_refused"]:
+        yield Diagnosis("over_refusal", claims, REFUSAL)
+    if not row["shipped"]:
         return
     if not expected.answerable:
         yield Diagnosis("under_refusal", REFUSAL, output.claim)
-    elif not flags & CORRECT:
+    elif not row["correct"]:
         yield Diagnosis("incorrect", claims, output.claim)
-    if not flags & HIT:
+    if not row["citation_hit"]:
         missing = set(output.citations or ()).difference(output.retrieved_ids or ())
         cited = (f"{each} (not retrieved)" if each in missing else each for each in output.citations or ())
         yield Diagnosis("citation_miss", gold, ", ".join(cited) or "nothing")
-    if flags & NEAR:
+    if row["near_refusal"]:
         yield Diagnosis("near_refusal", REFUSAL, output.claim)
 
 
