@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import accumulate
+from operator import attrgetter, lt
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
-from eval_pipeline.documents import decode_line, json_lines, shown, violations_of
+from eval_pipeline.documents import (
+    RawLine,
+    decode_block,
+    decode_line,
+    line_blocks,
+    shown,
+    violations_of,
+)
 from eval_pipeline.problems import Problems
 
 FIRST_TRIAL = 1
@@ -50,6 +61,14 @@ class AnswerSource(Protocol):
 
     def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
         """The answer for a case with that input in a trial, if there is one."""
+
+
+@runtime_checkable
+class OutputSource(AnswerSource, Protocol):
+    """Answers whose outputs can be had at once, without an `Answer` around each."""
+
+    def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
+        """The output for each case; None where `get` must be asked."""
 
 
 class Usable(msgspec.Struct, frozen=True):
@@ -155,68 +174,167 @@ def recorded_line(answer: Answer) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-Decode = Callable[[bytes], Answer]
+Line = TypeVar("Line", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True)
+class LineFormat(Generic[Line]):
+    """How the lines of an outputs file are read."""
+
+    line: type[Line]
+    key: Callable[[Line], tuple[str, int]]
+    """Case and trial; a blank case id is a problem."""
+    answer: Callable[[Line], Answer]
+    id_field: str
+    remedy: str
+    """What a line should look like."""
+    brief: type[msgspec.Struct] | None = None
+    """The part of a line that an index needs, `id_field` and `trial` among it; all of it by default."""
+    outputs: Callable[[bytes], list[Any]] | None = None
+    """A shortcut from lines to outputs; None stands for each line that deserves a closer look."""
+    forgives_cut: bool = False
+    """Whether a last line that was cut off is a warning, and no problem."""
 
 
 class AnswerFile:
     """A JSON Lines file of answers, indexed by case and trial: lines stay on disk until they are needed."""
 
-    def __init__(self, path: Path, decode: Decode) -> None:
+    def __init__(self, path: Path, format_: LineFormat[Any]) -> None:
         self._path = path
-        self._decode = decode
-        self._places: dict[tuple[str, int], tuple[int, int]] = {}
+        self._format = format_
+        self._decoder = msgspec.json.Decoder(format_.line)
+        self._places: dict[int, dict[str, int]] = {}
         self.repeated = 0
+        self.warnings = Problems()
+        """What is odd about the file and yet no reason to refuse it."""
 
-    def remember(self, answer: Answer, offset: int, length: int) -> None:
-        """Index a line; of several for one case and trial the last one counts."""
-        key = (answer.case_id, answer.trial)
-        self.repeated += key in self._places
-        self._places[key] = (offset, length)
+    def remember(self, case_ids: Sequence[str], trial: int, offsets: Sequence[int]) -> None:
+        """Index lines; of several for one case and trial the last one counts."""
+        places = self._places.setdefault(trial, {})
+        expected = len(places) + len(case_ids)
+        places.update(zip(case_ids, offsets, strict=True))
+        self.repeated += expected - len(places)
 
     @property
     def trials(self) -> tuple[int, ...]:
         """The trials that any line names, in order."""
-        return tuple(sorted({trial for _, trial in self._places})) or (FIRST_TRIAL,)
+        return tuple(sorted(self._places)) or (FIRST_TRIAL,)
 
     def get(self, case_id: str, trial: int, input_hash: str = "") -> Answer | None:
         """The answer for a case in a trial, if there is one; a file does not say for which input."""
-        place = self._places.get((case_id, trial))
-        if place is None:
-            return None
-        offset, length = place
-        with self._path.open("rb") as file:
-            file.seek(offset)
-            return self._decode(file.read(length))
+        (line,) = self._lines([case_id], trial)
+        return self._format.answer(self._decoder.decode(line)) if line else None
 
-    def without_case(self, known: Iterable[str]) -> list[str]:
+    def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
+        """The outputs for some cases, where the format has a shortcut; None where `get` must be asked."""
+        if self._format.outputs is None:
+            return [None] * len(case_ids)
+        data = self._span(case_ids, trial)
+        if data is not None:
+            return self._format.outputs(data)
+        lines = self._lines(case_ids, trial)
+        found = iter(self._format.outputs(b"".join(lines)))
+        return [next(found) if line else None for line in lines]
+
+    def _span(self, case_ids: Sequence[str], trial: int) -> bytes | None:
+        """The lines of all these cases in one piece, where they stand together and in this order."""
+        places = self._places.get(trial, {})
+        offsets = [places.get(case_id, -1) for case_id in case_ids]
+        if not offsets or offsets[0] < 0 or not all(map(lt, offsets, offsets[1:])):
+            return None
+        with self._path.open("rb") as file:
+            file.seek(offsets[-1])
+            last = file.readline()
+            file.seek(offsets[0])
+            data = file.read(offsets[-1] - offsets[0] + len(last))
+        return data if last.endswith(b"\n") and data.count(b"\n") == len(offsets) else None
+
+    def _lines(self, case_ids: Sequence[str], trial: int) -> list[bytes]:
+        """The line of each case; empty where there is none."""
+        places = self._places.get(trial, {})
+        found, position = [], -1
+        with self._path.open("rb") as file:
+            for case_id in case_ids:
+                offset = places.get(case_id)
+                if offset is None:
+                    found.append(b"")
+                    continue
+                if offset != position:
+                    file.seek(offset)
+                line = file.readline()
+                position = offset + len(line)
+                found.append(_ended(line))
+        return found
+
+    def without_case(self, known: Collection[str]) -> list[str]:
         """The case ids of lines that no golden case asks for."""
-        return sorted({case_id for case_id, _ in self._places} - set(known))
+        if all(sum(map(places.__contains__, known)) == len(places) for places in self._places.values()):
+            return []
+        asked = set(known)
+        return sorted({case_id for places in self._places.values() for case_id in places} - asked)
+
+
+def _ended(line: bytes) -> bytes:
+    """A line with a line end, which the last one of a file may lack."""
+    return line if line.endswith(b"\n") else line + b"\n"
+
+
+def index_lines(path: Path, problems: Problems, format_: LineFormat[Line]) -> AnswerFile:
+    """Open an outputs file of some format; lines that cannot be used go to `problems`."""
+    answers = AnswerFile(path, format_)
+    decoder = msgspec.json.Decoder(format_.line)
+    brief = msgspec.json.Decoder(format_.brief or format_.line)
+    for block in line_blocks(path, problems):
+        records = decode_block(brief, block.data) or ()
+        ids = list(map(attrgetter(format_.id_field), records))
+        trials = set(map(attrgetter("trial"), records))
+        if len(trials) == 1 and all(ids):
+            offsets = list(accumulate(map(len, BytesIO(block.data)), initial=block.offset))[:-1]
+            answers.remember(ids, trials.pop(), offsets)
+        else:
+            for raw in block.lines():
+                _index_line(answers, raw, path, problems, decoder, format_)
+    return answers
+
+
+def _index_line(
+    answers: AnswerFile,
+    raw: RawLine,
+    path: Path,
+    problems: Problems,
+    decoder: msgspec.json.Decoder[Line],
+    format_: LineFormat[Line],
+) -> None:
+    try:
+        case_id, trial = format_.key(decoder.decode(raw.data))
+        if case_id:
+            answers.remember([case_id], trial, [raw.offset])
+        else:
+            problems.add(path, "is missing or blank", format_.remedy, line=raw.number, field=format_.id_field)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        whole = raw.data.endswith(b"\n") or not format_.forgives_cut
+        _report(raw, path, problems if whole else answers.warnings, format_)
+
+
+def _report(raw: RawLine, path: Path, problems: Problems, format_: LineFormat[Any]) -> None:
+    decoded = decode_line(raw.data, raw.number, path, problems)
+    as_it_is = {field.name for field in msgspec.structs.fields(format_.line) if field.type is msgspec.Raw}
+    for violation in violations_of(decoded.value, format_.line) if decoded else ():
+        if violation.path[:1] and violation.path[0] in as_it_is:  # any JSON will do there
+            continue
+        field = shown(violation.path)
+        problems.add(path, violation.message, format_.remedy, line=raw.number, field=field)
+
+
+RECORDED = LineFormat(
+    RecordedLine,
+    key=lambda line: (line.case_id, line.trial),
+    answer=RecordedLine.answer,
+    id_field="case_id",
+    remedy='A line is {"case_id": "…", "trial": 1, "output": {…}}.',
+)
 
 
 def index_answers(path: Path, problems: Problems) -> AnswerFile:
     """Open an outputs file: a JSON object per line, as `RecordedLine` has it."""
-    decoder = msgspec.json.Decoder(RecordedLine)
-
-    def decode(line: bytes) -> Answer:
-        return decoder.decode(line).answer()
-
-    answers = AnswerFile(path, decode)
-    for number, line, offset in json_lines(path, problems):
-        try:
-            answers.remember(decode(line), offset, len(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            _report(line, number, path, problems)
-    return answers
-
-
-def _report(line: bytes, number: int, path: Path, problems: Problems) -> None:
-    decoded = decode_line(line, number, path, problems)
-    for violation in violations_of(decoded.value, RecordedLine) if decoded else ():
-        if violation.path[:1] != ("output",):  # any JSON will do there
-            problems.add(
-                path,
-                violation.message,
-                'A line is {"case_id": "…", "trial": 1, "output": {…}}.',
-                line=number,
-                field=shown(violation.path),
-            )
+    return index_lines(path, problems, RECORDED)

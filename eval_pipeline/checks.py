@@ -194,7 +194,7 @@ def _gate_check(suite: Suite, version: str, result: GateResult, scores: Scores) 
         check_name=gate_check(result.metric),
         passed=result.status in ("pass", "not_applicable"),
         severity=_severity("critical" if result.status == "fail" else "warning"),
-        description=f"{version}: {result.message}{told}",
+        description=f"{version}: {result.told}{told}",
         metadata={
             "status": result.status,
             "zone": result.zone or "none",

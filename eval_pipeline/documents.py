@@ -6,11 +6,12 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import IO, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -21,6 +22,7 @@ T = TypeVar("T")
 
 LARGEST_FILE = 64 * 2**20
 LARGEST_LINE = 16 * 2**20
+BLOCK = 2**17
 LARGEST_YAML = 2**20
 MOST_LOCATED = 100
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -82,18 +84,48 @@ def read_json(
             yield Located(converted, line)
 
 
+class Records(NamedTuple, Generic[T]):
+    """Some records of a file, and the line of each."""
+
+    records: Sequence[T]
+    lines: Sequence[int]
+
+
 def read_json_lines(
     path: Path, record_type: type[T], problems: Problems, check: Check = no_checks
 ) -> Iterator[Located[T]]:
-    """The records of a JSON Lines file, read line by line; blank lines are skipped."""
+    """The records of a JSON Lines file; blank lines are skipped."""
+    for records, lines in read_json_blocks(path, record_type, problems, check):
+        yield from map(Located, records, lines)
+
+
+def read_json_blocks(
+    path: Path, record_type: type[T], problems: Problems, check: Check = no_checks
+) -> Iterator[Records[T]]:
+    """The records of a JSON Lines file, block by block.
+
+    A block in which every line is a record is decoded at once. Any other goes line by line, which is
+    slower and names everything that is wrong.
+    """
     before, empty = len(problems), True
-    for number, line, _ in json_lines(path, problems):
-        empty = False
-        raw = decode_line(line, number, path, problems)
-        if raw is not None:
-            record = _convert(raw.value, record_type, path, lambda _: number, problems, check)  # noqa: B023
-            if record is not None:
-                yield Located(record, number)
+    decoder = _strict_decoder(record_type)
+    for block in line_blocks(path, problems):
+        records = decode_block(decoder, block.data) if decoder else None
+        if records is None or any(map(any, map(check, records))):
+            good: list[T] = []
+            lines: list[int] = []
+            for number, line, _ in block.lines():
+                empty = False
+                raw = decode_line(line, number, path, problems)
+                if raw is not None:
+                    record = _convert(raw.value, record_type, path, lambda _: number, problems, check)  # noqa: B023
+                    if record is not None:
+                        good.append(record)
+                        lines.append(number)
+            yield Records(good, lines)
+        else:
+            empty = False
+            yield Records(records, range(block.number, block.number + len(records)))
     if empty and len(problems) == before:
         problems.add(path, "the file is empty", "Add at least one line.", line=1)
 
@@ -137,6 +169,27 @@ def _required(record_type: type[Any]) -> list[str]:
     return [each.encode_name for each in msgspec.structs.fields(record_type) if each.required]
 
 
+def _strict_decoder(record_type: type[Any]) -> msgspec.json.Decoder[Any] | None:
+    """A decoder that refuses unknown fields, so that a misspelt one is noticed; None where it cannot tell.
+
+    Unknown fields are only noticed at the top level: records that hold other records go line by line.
+    """
+    if not _is_struct(record_type) or any(map(_holds_records, typing.get_type_hints(record_type).values())):
+        return None
+    strict = msgspec.defstruct(record_type.__name__, [], bases=(record_type,), forbid_unknown_fields=True)
+    return msgspec.json.Decoder(strict)
+
+
+def decode_block(decoder: msgspec.json.Decoder[Any], data: bytes) -> list[Any] | None:
+    """What stands on every line of a block; None where a line is blank or cannot be decoded."""
+    try:
+        records = decoder.decode_lines(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    return records if len(records) == lines else None
+
+
 class Decoded(NamedTuple):
     """A value that was read, which may be null."""
 
@@ -166,34 +219,70 @@ class RawLine(NamedTuple):
     offset: int
 
 
-def json_lines(path: Path, problems: Problems) -> Iterator[RawLine]:
-    """The non-blank lines of a file, with their numbers and offsets; a line that is too long is a problem."""
+class Block(NamedTuple):
+    """Some whole lines of a file: the number of the first, where it starts, and their bytes."""
+
+    number: int
+    offset: int
+    data: bytes
+
+    def lines(self) -> Iterator[RawLine]:
+        """The lines that are not blank, with their line ends."""
+        offset = self.offset
+        for number, line in enumerate(BytesIO(self.data), self.number):
+            if line.strip():
+                yield RawLine(number, line, offset)
+            offset += len(line)
+
+
+def line_blocks(path: Path, problems: Problems) -> Iterator[Block]:
+    """The lines of a file, many at a time; a line that is too long is a problem."""
     if not path.is_file():
         problems.add(path, "is not a file", "Check the path.")
         return
     with path.open("rb") as file:
-        number = 0
-        while True:
-            offset = file.tell()
-            line = file.readline(LARGEST_LINE + 1)
-            if not line:
-                return
-            number += 1
-            if len(line) > LARGEST_LINE:
+        number, offset, rest, ended = 1, 0, b"", False
+        while not ended:
+            read = file.read(BLOCK)
+            ended = not read
+            data = rest + read
+            if number == 1 and not rest and data.startswith(BYTE_ORDER_MARK):
+                data, offset = data.removeprefix(BYTE_ORDER_MARK), len(BYTE_ORDER_MARK)
+            # Only the first line of a block can be too long: all others began in what was just read.
+            first = data.find(b"\n") + 1 or len(data)
+            if first > LARGEST_LINE:
                 problems.add(
                     path,
                     f"the line is longer than {LARGEST_LINE:,} bytes",
                     "Shorten it; no record needs that much.",
                     line=number,
                 )
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(LARGEST_LINE)
-                continue
-            if number == 1 and line.startswith(BYTE_ORDER_MARK):
-                line = line.removeprefix(BYTE_ORDER_MARK)
-                offset = len(BYTE_ORDER_MARK)
-            if line.strip():
-                yield RawLine(number, line, offset)
+                if not data.endswith(b"\n", 0, first):
+                    offset += len(data) + _skip_line(file)
+                    number, rest = number + 1, b""
+                    continue
+                number, offset, data = number + 1, offset + first, data[first:]
+            end = len(data) if ended else data.rfind(b"\n") + 1
+            block, rest = data[:end], data[end:]
+            if block:
+                yield Block(number, offset, block)
+                number, offset = number + block.count(b"\n"), offset + end
+
+
+def _skip_line(file: IO[bytes]) -> int:
+    """Read to the end of a line, and say how far that was."""
+    skipped = 0
+    while part := file.readline(BLOCK):
+        skipped += len(part)
+        if part.endswith(b"\n"):
+            break
+    return skipped
+
+
+def json_lines(path: Path, problems: Problems) -> Iterator[RawLine]:
+    """The non-blank lines of a file, with their numbers and offsets; a line that is too long is a problem."""
+    for block in line_blocks(path, problems):
+        yield from block.lines()
 
 
 def read_yaml(path: Path, record_type: type[T], problems: Problems, check: Check = no_checks) -> T | None:
@@ -405,6 +494,10 @@ def misspelt(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violat
 @cache
 def _field_types(expected: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.encode_name: field.type for field in msgspec.structs.fields(expected)}
+
+
+def _holds_records(kind: Any) -> bool:
+    return _is_struct(kind) or any(map(_holds_records, typing.get_args(kind)))
 
 
 def _is_struct(expected: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,14 @@ import numpy as np
 from eval_pipeline.answers import MISSING
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
-from eval_pipeline.gates import Gate, GateResult, judge
+from eval_pipeline.gates import Gate, GateResult, advise, judge
 from eval_pipeline.problems import Problems
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.scoring import (
-    POPULATION,
     Scores,
     all_metrics,
     metric_values,
+    population_column,
     quantities,
     row_values,
 )
@@ -154,13 +153,13 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
     ]
     return Summary(
         suite=suite.name,
-        cases=len(set(scores.case_ids)),
+        cases=scores.case_count,
         trials=len(trials),
-        errors=dict(sorted(Counter(filter(None, scores.counts["error"].to_pylist())).items())),
+        errors=scores.errors,
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
         tables=_tables(suite, scores),
-        gates=tuple(results),
+        gates=advise(suite, results),
     )
 
 
@@ -247,13 +246,13 @@ def _settings(suite: Suite, file: Path | None, given: Mapping[str, Any]) -> Any:
 def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tuple[Metric, MetricValue]]:
     positions = np.searchsorted(trials, scores.trials)
     sums = scores.sums(positions, len(trials))
-    kinds = np.array([kind or "" for kind in scores.counts["error"].to_pylist()], dtype=object)
-    missing, failed = kinds == MISSING, kinds != ""
+    failed = scores.counts["errors"].to_numpy() > 0
+    missing = scores.errors_of_kind(MISSING)
     found = []
     for metric in all_metrics(suite):
-        about = np.ones(len(kinds), dtype=bool)
+        about = np.ones(len(failed), dtype=bool)
         if metric.population is not everything:
-            about = scores.counts[POPULATION + metric.name].to_numpy() > 0
+            about = scores.counts[population_column(suite, metric)].to_numpy() > 0
         applies = metric.population is everything or bool(about.any())
         values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
         counts = (int(each.sum()) for each in (about, about & failed & ~missing, about & missing))
@@ -279,10 +278,8 @@ def _trial_metrics(suite: Suite, scores: Scores, values: Mapping[str, MetricValu
 def _groups(
     suite: Suite, scores: Scores, axis: str, trials: Sequence[int]
 ) -> dict[str, dict[str, float | None]]:
-    labels = scores.attribute(axis)
-    groups = sorted(set(labels))
+    groups, index = scores.attribute(axis)
     positions = np.searchsorted(trials, scores.trials)
-    index = np.array([groups.index(label) for label in labels], dtype=np.int64)
     sums = scores.sums(index * len(trials) + positions, len(groups) * len(trials))
     found: dict[str, dict[str, float | None]] = {group: {} for group in groups}
     for metric in all_metrics(suite):
@@ -326,6 +323,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
                 "zone": gate.zone,
                 "status": gate.status,
                 "severity": gate.severity,
+                **({"advice": gate.advice} if gate.advice else {}),
             }
             for gate in summary.gates
         ],

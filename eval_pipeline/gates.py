@@ -103,6 +103,13 @@ class GateResult(msgspec.Struct, frozen=True):
     status: Status
     severity: Severity
     message: str
+    advice: str = ""
+    """What the suite says to do about a value that does not pass."""
+
+    @property
+    def told(self) -> str:
+        """Message and advice."""
+        return f"{self.message} {self.advice}".rstrip()
 
 
 LARGEST_ERROR_RATE = 0.01
@@ -190,9 +197,12 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def override(gates: Mapping[str, Gate], text: str, suite: Suite) -> dict[str, Gate]:
-    """Gates with limits replaced as `--gates metric=limit,…` says: worse than the limit fails."""
+    """Gates with limits replaced as `--gates metric=limit,…` says: worse than the limit fails.
+
+    A metric may be called by any of its aliases.
+    """
     changed = dict(gates)
-    metrics = {metric.name: metric for metric in all_metrics(suite)}
+    metrics = {name: metric for metric in all_metrics(suite) for name in (metric.name, *metric.aliases)}
     wrong: list[Problem] = []
     for part in filter(None, text.split(",")):
         name, _, limit = (piece.strip() for piece in part.partition("="))
@@ -200,14 +210,25 @@ def override(gates: Mapping[str, Gate], text: str, suite: Suite) -> dict[str, Ga
             remedy = f"Write metric=limit, with one of: {_listed(metrics)}."
             wrong.append(Problem("input", 0, "--gates", f"{part!r} is not a gate", remedy))
             continue
-        worse, fine = ("<", ">=") if metrics[name].direction == "higher" else (">", "<=")
-        gate = gates.get(name, Gate("", ""))
-        changed[name] = replace(
+        metric = metrics[name]
+        worse, fine = ("<", ">=") if metric.direction == "higher" else (">", "<=")
+        gate = gates.get(metric.name, Gate("", ""))
+        changed[metric.name] = replace(
             gate, fail=f"{worse} {limit}", passes=f"{fine} {limit}", excellent=None, warn=None
         )
     if wrong:
         raise BadInput(wrong)
     return changed
+
+
+def advise(suite: Suite, results: Iterable[GateResult]) -> tuple[GateResult, ...]:
+    """The results, those that do not pass with the suite's advice on what to do."""
+    judged = tuple(results)
+    advice = suite.advice({each.metric: each.status for each in judged}) if suite.advice else {}
+    return tuple(
+        replace(each, advice=advice.get(each.metric, "")) if each.status in ("warn", "fail") else each
+        for each in judged
+    )
 
 
 def judge(gate: Gate, metric: str, value: float | None, applies: bool, shown: str) -> GateResult:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from eval_pipeline.content import content_hash, files_hash, write_json
-from eval_pipeline.documents import Check, no_checks, read_json, read_json_lines, read_tsv
+from eval_pipeline.documents import Check, no_checks, read_json, read_json_blocks, read_tsv
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.suite import Case, CaseReader, Overview, Place, Requirement, Suite
 
@@ -18,6 +19,7 @@ Entry = TypeVar("Entry", bound=msgspec.Struct)
 
 JSON_LINES = (".jsonl", ".ndjson")
 LONGEST_ID = 200
+MOST_LINES = 2**40
 SIGN_OFF_FILE = "signoff.json"
 NOT_CASES = ("baseline", "resources", "references", SIGN_OFF_FILE)
 """What else lies in a golden folder."""
@@ -35,9 +37,20 @@ class JsonCases(Generic[Entry]):
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
         """The cases of one file."""
-        read = read_json_lines if path.suffix.lower() in JSON_LINES else read_json
-        for entry, line in read(path, self._entry, problems, self._check):
-            yield self._case(entry), Place(path, line)
+        for cases, lines in self.read_blocks(path, problems):
+            for case, line in zip(cases, lines, strict=True):
+                yield case, Place(path, line)
+
+    def read_blocks(
+        self, path: Path, problems: Problems
+    ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
+        """The cases of one file with their lines, many at a time."""
+        if path.suffix.lower() in JSON_LINES:
+            for records, lines in read_json_blocks(path, self._entry, problems, self._check):
+                yield list(map(self._case, records)), lines
+        else:
+            for entry, line in read_json(path, self._entry, problems, self._check):
+                yield [self._case(entry)], [line]
 
 
 class TsvCases(Generic[Entry]):
@@ -82,6 +95,14 @@ class GoldenCase(msgspec.Struct, frozen=True):
     case_hash: str
 
 
+class GoldenBlock(NamedTuple):
+    """Some cases of one golden file, and the line of each."""
+
+    cases: list[Case[Any, Any]]
+    file: str
+    lines: Sequence[int]
+
+
 def case_files(suite: Suite, path: Path) -> list[Path]:
     """The golden files at a path: itself, or those of a folder (of its `cases/` if it has one)."""
     if not path.is_dir():
@@ -100,6 +121,13 @@ def case_files(suite: Suite, path: Path) -> list[Path]:
 
 def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenCase]:
     """Every case of a golden file or folder, one after the other; what is wrong goes to `problems`."""
+    for cases, file, lines in read_case_blocks(suite, path, problems):
+        for case, line in zip(cases, lines, strict=True):
+            yield GoldenCase(case, file, line, content_hash(case.input), content_hash(case))
+
+
+def read_case_blocks(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenBlock]:
+    """Every case of a golden file or folder, many at a time and without their hashes, which are dear."""
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
         return
@@ -107,27 +135,73 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
     if not files:
         kinds = ", ".join(suite.reader.suffixes)
         problems.add(path, f"holds no golden file ({kinds})", "Add at least one case.")
-    seen: dict[str, Place] = {}
-    for file in files:
+    ids = _Ids(files)
+    for number, file in enumerate(files):
         name = shown_path(file)
         if not file.is_file():
             problems.add(file, "cannot be read", "It is no file; remove it, or mend the link.")
             continue
-        for case, place in suite.reader.read(file, problems):
-            if not _is_id(case.id):
-                remedy = f"Use up to {LONGEST_ID} visible characters."
-                problems.add(file, "is no usable id", remedy, line=place.line, field="id")
-            elif case.id in seen:
-                first = seen[case.id]
-                problems.add(
-                    file,
-                    f"{case.id!r} is also the id of {shown_path(first.file)}:{first.line}",
-                    "Give every case an id of its own.",
-                    line=place.line,
-                    field="id",
-                )
-            seen.setdefault(case.id, place)
-            yield GoldenCase(case, name, place.line, content_hash(case.input), content_hash(case))
+        for cases, lines in _blocks(suite.reader, file, problems):
+            ids.add([case.id for case in cases], number, lines, problems)
+            yield GoldenBlock(cases, name, lines)
+
+
+def _blocks(
+    reader: CaseReader, file: Path, problems: Problems
+) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
+    if isinstance(reader, JsonCases):
+        yield from reader.read_blocks(file, problems)
+    else:
+        for case, place in reader.read(file, problems):
+            yield [case], [place.line]
+
+
+class _Ids:
+    """The ids seen so far, each with the file and line of its first appearance in one number."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = files
+        self._places: dict[str, int] = {}
+
+    def add(self, ids: Sequence[str], file: int, lines: Sequence[int], problems: Problems) -> None:
+        """Note the ids of a block; those that are unusable or not new go to `problems`."""
+        start = file * MOST_LINES
+        before = len(self._places)
+        if _are_ids(ids) and self._places.keys().isdisjoint(ids):
+            self._places.update(zip(ids, map(start.__add__, lines) if start else lines, strict=True))
+            if len(self._places) == before + len(ids):
+                return
+            for case_id in dict.fromkeys(ids):
+                del self._places[case_id]
+        for case_id, line in zip(ids, lines, strict=True):
+            self._add(case_id, file, line, problems)
+
+    def _add(self, case_id: str, number: int, line: int, problems: Problems) -> None:
+        file = self._files[number]
+        if not _is_id(case_id):
+            remedy = f"Use up to {LONGEST_ID} visible characters."
+            problems.add(file, "is no usable id", remedy, line=line, field="id")
+        elif case_id in self._places:
+            first_file, first_line = divmod(self._places[case_id], MOST_LINES)
+            problems.add(
+                file,
+                f"{case_id!r} is also the id of {shown_path(self._files[first_file])}:{first_line}",
+                "Give every case an id of its own.",
+                line=line,
+                field="id",
+            )
+        self._places.setdefault(case_id, number * MOST_LINES + line)
+
+
+def _are_ids(texts: Sequence[str]) -> bool:
+    """Whether a quick look shows that all are usable ids."""
+    joined = "".join(texts)
+    return (
+        all(texts)
+        and " " not in joined
+        and joined.isprintable()
+        and max(map(len, texts), default=0) <= LONGEST_ID
+    )
 
 
 def _is_id(text: str) -> bool:
@@ -156,26 +230,42 @@ class OverviewBuilder:
         self._suite = suite
         self._case_ids: list[str] = []
         self._files: list[str] = []
-        self._attributes: list[dict[str, str]] = []
-        self._measures: list[dict[str, Any]] = []
+        self._attributes: dict[str, list[Any]] = {}
+        self._measures: dict[str, list[Any]] = {}
 
     def add(self, golden: GoldenCase) -> None:
         """Measure one case."""
-        self._case_ids.append(golden.case.id)
-        self._files.append(golden.file)
-        self._attributes.append(golden.case.attributes)
-        self._measures.append(dict(self._suite.measure(golden.case)) if self._suite.measure else {})
+        self.add_block([golden.case], golden.file)
+
+    def add_block(self, cases: Sequence[Case[Any, Any]], file: str) -> None:
+        """Measure some cases of a file."""
+        count = len(self._case_ids)
+        self._case_ids += [case.id for case in cases]
+        self._files += [file] * len(cases)
+        _extend(self._attributes, [case.attributes for case in cases], count)
+        if self._suite.measure:
+            _extend(self._measures, list(map(self._suite.measure, cases)), count)
 
     def build(self, references: Any = None) -> Overview:
         """The overview of everything added."""
-        return Overview(
-            self._case_ids, self._files, _columns(self._attributes), _columns(self._measures), references
+        attributes, measures = (
+            {name: columns[name] for name in sorted(columns)}
+            for columns in (self._attributes, self._measures)
         )
+        return Overview(self._case_ids, self._files, attributes, measures, references)
 
 
-def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    names = {name for row in rows for name in row}
-    return {name: [row.get(name, "") for row in rows] for name in sorted(names)}
+def _extend(columns: dict[str, list[Any]], rows: Sequence[Mapping[str, Any]], count: int) -> None:
+    """Add rows to columns of that many rows; blank where a row or a column lacks something."""
+    names = dict.fromkeys(rows[0] if rows else ())
+    if all(row.keys() == names.keys() for row in rows) and (names.keys() == columns.keys() or not count):
+        for name in names:
+            columns.setdefault(name, []).extend([row[name] for row in rows])
+        return
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        columns.setdefault(name, [""] * count)
+    for name, column in columns.items():
+        column += [row.get(name, "") for row in rows]
 
 
 def shortfalls(suite: Suite, overview: Overview) -> list[tuple[Requirement, list[str]]]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer, AnswerSource, Failure, parse
+from eval_pipeline.answers import Answer, AnswerSource, Failure, OutputSource, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import (
     Case,
     CaseScore,
     Context,
-    Item,
+    Items,
     KeyedSums,
     Metric,
     Suite,
@@ -87,12 +87,40 @@ class Scores:
             name for name in self.counts.column_names if name not in KEYS and not name.startswith(ATTRIBUTE)
         ]
 
-    def attribute(self, name: str) -> list[str]:
-        """A case attribute, for every row; blank where a case has none."""
+    @property
+    def case_count(self) -> int:
+        """How many cases there are."""
+        import pyarrow.compute as pc
+
+        return int(pc.count_distinct(self.counts["case_id"]).as_py())
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """How many rows are errors, by kind."""
+        import pyarrow.compute as pc
+
+        found = pc.value_counts(pc.drop_null(self.counts["error"])).to_pylist()
+        return dict(sorted((each["values"], each["counts"]) for each in found))
+
+    def attribute(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
+        """The values of a case attribute, and the number of each row's own; blank where it has none."""
+        import pyarrow.compute as pc
+
         column = ATTRIBUTE + name
         if column not in self.counts.column_names:
-            return [""] * self.counts.num_rows
-        return [value or "" for value in self.counts[column].to_pylist()]
+            return [""], np.zeros(self.counts.num_rows, dtype=np.int64)
+        encoded = pc.fill_null(self.counts[column], "").combine_chunks().dictionary_encode()
+        values: list[str] = encoded.dictionary.to_pylist()
+        order = sorted(range(len(values)), key=values.__getitem__)
+        ranks = np.argsort(order)
+        return [values[number] for number in order], ranks[encoded.indices.to_numpy()].astype(np.int64)
+
+    def errors_of_kind(self, kind: str) -> NDArray[np.bool_]:
+        """Which rows are errors of a kind."""
+        import pyarrow.compute as pc
+
+        found: NDArray[np.bool_] = pc.fill_null(pc.equal(self.counts["error"], kind), False).to_numpy()
+        return found
 
     def restricted(self, case_ids: Iterable[str]) -> Scores:
         """The scores of some cases only."""
@@ -117,13 +145,18 @@ class LazySums(Sums):
     def __init__(self, scores: Scores, assignment: NDArray[np.int64], sets: int) -> None:
         self._scores = scores
         self._sets = sets
-        self._kept = np.flatnonzero(assignment >= 0)
+        self._kept = None if (assignment >= 0).all() else np.flatnonzero(assignment >= 0)
         self._assignment = assignment
+        self._summed: dict[str, Values] = {}
         super().__init__({}, {})
 
     def __getitem__(self, column: str) -> Values:
-        values = self._scores.counts[column].to_numpy()[self._kept]
-        return np.bincount(self._assignment[self._kept], values, self._sets).astype(np.float64)
+        if column not in self._summed:
+            values, sets = self._scores.counts[column].to_numpy(), self._assignment
+            if self._kept is not None:
+                values, sets = values[self._kept], sets[self._kept]
+            self._summed[column] = np.bincount(sets, values, self._sets).astype(np.float64)
+        return self._summed[column]
 
     def table(self, name: str) -> KeyedSums:
         """The summed keyed counts of a table."""
@@ -162,60 +195,90 @@ def score_cases(
     keep_diagnoses: bool = True,
 ) -> Scores:
     """Score every case in every trial that `answers` has, in batches: memory does not grow with texts."""
+
+    def batches() -> Iterator[_Batch]:
+        iterator = iter(cases)
+        while batch := list(islice(iterator, BATCH)):
+            yield _Batch([each.case for each in batch], [each.input_hash for each in batch])
+
+    return _score(suite, batches(), answers, context, keep_diagnoses)
+
+
+def score_blocks(
+    suite: Suite,
+    blocks: Iterable[Sequence[Case[Any, Any]]],
+    answers: AnswerSource,
+    context: Context,
+    *,
+    keep_diagnoses: bool = True,
+) -> Scores:
+    """The same for cases that come many at a time, and for answers that do not say to which input."""
+
+    def batches() -> Iterator[_Batch]:
+        waiting: list[Case[Any, Any]] = []
+        for block in blocks:
+            waiting += block
+            if len(waiting) >= BATCH:
+                yield _Batch(waiting, [""] * len(waiting))
+                waiting = []
+        if waiting:
+            yield _Batch(waiting, [""] * len(waiting))
+
+    return _score(suite, batches(), answers, context, keep_diagnoses)
+
+
+class _Batch(NamedTuple):
+    """Some cases, and the hashes of their inputs."""
+
+    cases: Sequence[Case[Any, Any]]
+    input_hashes: Sequence[str]
+
+    def selected(self, selects: Callable[[Case[Any, Any], Any], bool], settings: Any) -> _Batch:
+        """Those of the cases that scoring uses."""
+        kept = [index for index, case in enumerate(self.cases) if selects(case, settings)]
+        return _Batch([self.cases[index] for index in kept], [self.input_hashes[index] for index in kept])
+
+
+def _score(
+    suite: Suite, batches: Iterable[_Batch], answers: AnswerSource, context: Context, keep_diagnoses: bool
+) -> Scores:
     table = _TableBuilder(keep_diagnoses)
     trials = answers.trials
-    selects = suite.selects
-    if selects:
-        cases = (each for each in cases if selects(each.case, context.settings))
-    for batch in _batches(cases, BATCH):
+    for batch in batches:
+        used = batch.selected(suite.selects, context.settings) if suite.selects else batch
         for trial in trials:
-            _score_batch(suite, batch, trial, answers, context, table)
+            _score_batch(suite, used, trial, answers, context, table)
     if table.empty:
         raise bad_value("settings", "they select no case", "Choose others, or add cases to the golden set.")
     return table.build()
 
 
-def _batches(cases: Iterable[GoldenCase], size: int) -> Iterator[list[GoldenCase]]:
-    iterator = iter(cases)
-    while batch := list(islice(iterator, size)):
-        yield batch
-
-
 def _score_batch(
     suite: Suite,
-    batch: Sequence[GoldenCase],
+    batch: _Batch,
     trial: int,
     answers: AnswerSource,
     context: Context,
     table: _TableBuilder,
 ) -> None:
-    items: list[Item] = []
-    failed: list[tuple[Case[Any, Any], Answer | None, Failure]] = []
-    for golden in batch:
-        answer = answers.get(golden.case.id, trial, golden.input_hash)
-        parsed = parse(answer, suite.output)
-        if isinstance(parsed, Failure):
-            failed.append((golden.case, answer, parsed))
-        elif answer is not None:
-            items.append(Item(golden.case, trial, parsed.output, answer))
+    items, failed = _parsed(suite, batch, trial, answers)
     if items:
         if suite.annotate:
             context = replace(context, annotations=suite.annotate(items, context))
         scored = suite.score(items, context)
-        cases = [item.case for item in items]
         counts = {
             **scored.counts,
-            **_populations(suite, cases),
+            **_populations(suite, items.cases),
             "answers": np.ones(len(items)),
             "errors": np.zeros(len(items)),
         }
         counts["passed"] = suite.case_passes(Sums(counts, {})).astype(float)
-        table.add(cases, trial, [None] * len(items), counts)
+        table.add(items.cases, trial, None, counts)
         table.keyed += [
-            (items[index].case.id, trial, row.table, row.row_key, row.column_key, row.value)
+            (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
             for index, row in scored.keyed
         ]
-        table.diagnose((items[index].case.id, trial, *row) for index, row in scored.diagnoses)
+        table.diagnose((items.cases[index].id, trial, *row) for index, row in scored.diagnoses)
     if failed:
         cases = [case for case, _, _ in failed]
         worst = [
@@ -240,6 +303,36 @@ def _score_batch(
         table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
 
 
+def _parsed(
+    suite: Suite, batch: _Batch, trial: int, answers: AnswerSource
+) -> tuple[Items, list[tuple[Case[Any, Any], Answer | None, Failure]]]:
+    """Usable outputs with their cases, and the cases that have none."""
+    cases: Sequence[Case[Any, Any]] = batch.cases
+    outputs: list[Any] = [None] * len(cases)
+    if isinstance(answers, OutputSource):
+        outputs = answers.outputs([case.id for case in cases], trial)
+    given: dict[int, Answer] = {}
+    failures: dict[int, tuple[Case[Any, Any], Answer | None, Failure]] = {}
+    for index in [number for number, output in enumerate(outputs) if output is None]:
+        answer = answers.get(cases[index].id, trial, batch.input_hashes[index])
+        parsed = parse(answer, suite.output)
+        if isinstance(parsed, Failure):
+            failures[index] = (cases[index], answer, parsed)
+        elif answer is not None:
+            outputs[index], given[index] = parsed.output, answer
+    usable: Sequence[int] = range(len(cases))
+    if failures:
+        usable = [number for number in range(len(cases)) if number not in failures]
+        cases, outputs = [cases[number] for number in usable], [outputs[number] for number in usable]
+
+    def answer_of(index: int) -> Answer:
+        found = given.get(usable[index]) or answers.get(cases[index].id, trial, "")
+        assert found is not None
+        return found
+
+    return Items(cases, outputs, trial, answer_of), list(failures.values())
+
+
 def _worst_means(suite: Suite, rows: int) -> dict[str, Values]:
     counts: dict[str, Values] = {}
     for metric in suite.metrics:
@@ -249,11 +342,20 @@ def _worst_means(suite: Suite, rows: int) -> dict[str, Values]:
     return counts
 
 
+def population_column(suite: Suite, metric: Metric) -> str:
+    """The column that tells which rows a metric applies to; metrics with the same population share it."""
+    first = next(each for each in suite.metrics if each.population is metric.population)
+    return POPULATION + first.name
+
+
 def _populations(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Values]:
-    return {
-        POPULATION + metric.name: np.array([metric.population(case) for case in cases], dtype=float)
+    columns = {
+        population_column(suite, metric): metric.population
         for metric in suite.metrics
         if metric.population is not everything
+    }
+    return {
+        name: np.array([applies(case) for case in cases], dtype=float) for name, applies in columns.items()
     }
 
 
@@ -275,7 +377,7 @@ class _TableBuilder:
         self,
         cases: Sequence[Case[Any, Any]],
         trial: int,
-        failures: Sequence[Failure | None],
+        failures: Sequence[Failure] | None,
         counts: Mapping[str, Values],
     ) -> None:
         import pyarrow as pa
@@ -284,19 +386,25 @@ class _TableBuilder:
         if self._names != set(counts):
             odd = ", ".join(sorted(self._names ^ set(counts)))
             raise ValueError(f"the suite does not count the same for every answer: {odd}")
-        attributes = sorted({name for case in cases for name in case.attributes})
+        attributes = [case.attributes for case in cases]
+        names = sorted(set().union(*{id(each): each for each in attributes}.values()))
+        rows = len(cases)
         self._chunks.append(
             pa.table(
                 {
                     "case_id": pa.array([case.id for case in cases], pa.string()),
-                    "trial": pa.array([trial] * len(cases), pa.int64()),
-                    "error": pa.array([each.kind if each else None for each in failures], pa.string()),
-                    "detail": pa.array([each.detail if each else None for each in failures], pa.string()),
+                    "trial": pa.array(np.full(rows, trial), pa.int64()),
                     **{
-                        ATTRIBUTE + name: pa.array([case.attributes.get(name) for case in cases], pa.string())
-                        for name in attributes
+                        name: pa.nulls(rows, pa.string())
+                        if failures is None
+                        else pa.array([getattr(each, field) for each in failures], pa.string())
+                        for name, field in (("error", "kind"), ("detail", "detail"))
                     },
-                    **{name: pa.array(values, pa.float64()) for name, values in counts.items()},
+                    **{
+                        ATTRIBUTE + name: pa.array([each.get(name) for each in attributes], pa.string())
+                        for name in names
+                    },
+                    **{name: pa.array(_small(values)) for name, values in counts.items()},
                 }
             )
         )
@@ -309,7 +417,8 @@ class _TableBuilder:
         import pyarrow as pa
 
         counts = pa.concat_tables(self._chunks, promote_options="permissive")
-        counts = counts.sort_by([("trial", "ascending"), ("case_id", "ascending")])
+        if not _in_order(counts):
+            counts = counts.sort_by([("trial", "ascending"), ("case_id", "ascending")])
         order = [("case_id", "ascending"), ("trial", "ascending")]
         keyed = _rows_table(self.keyed, KEYED_COLUMNS)
         return Scores(
@@ -321,6 +430,16 @@ class _TableBuilder:
         )
 
 
+def _in_order(counts: pa.Table) -> bool:
+    """Whether rows of a single trial already stand in the order of their cases."""
+    import pyarrow.compute as pc
+
+    ids = counts["case_id"].combine_chunks()
+    if pc.count_distinct(counts["trial"]).as_py() != 1 or len(ids) < 2:
+        return False
+    return bool(pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py())
+
+
 KEYED_COLUMNS = {
     "case_id": str,
     "trial": int,
@@ -330,6 +449,13 @@ KEYED_COLUMNS = {
     "value": float,
 }
 DIAGNOSIS_COLUMNS = {"case_id": str, "trial": int, "kind": str, "expected": str, "got": str}
+
+
+def _small(values: Values) -> NDArray[np.uint8] | Values:
+    """Counts in one byte each where that loses nothing, as it does for nearly all of them."""
+    with np.errstate(invalid="ignore"):
+        small = values.astype(np.uint8)
+    return small if np.array_equal(small, values) else np.ascontiguousarray(values, dtype=float)
 
 
 def _rows_table(rows: Sequence[tuple[Any, ...]], columns: Mapping[str, type]) -> pa.Table:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, overload
 
 import msgspec
 import numpy as np
@@ -28,7 +28,7 @@ Unit = Literal["fraction", "points", "number"]
 Severity = Literal["critical", "warning"]
 
 
-class Case(msgspec.Struct, Generic[Input, Expected], frozen=True):
+class Case(msgspec.Struct, Generic[Input, Expected], frozen=True, gc=False):
     """One golden entry. Engines and templates see `input`; only scoring sees `expected`."""
 
     id: str
@@ -113,6 +113,8 @@ class Metric:
     """For a mean over cases: the value that an errored case counts as."""
     explained_by: str = ""
     """The kind of diagnosis that names what a bad value is made of."""
+    aliases: tuple[str, ...] = ()
+    """Shorter names that `--gates` takes as well."""
 
 
 def divide(numerator: Values, denominator: Values) -> Values:
@@ -136,13 +138,14 @@ def mean(
     unit: Unit = "fraction",
     population: Population = everything,
     explained_by: str = "",
+    aliases: tuple[str, ...] = (),
 ) -> Metric:
     """A metric that is the mean of per-case values: one case, one vote.
 
     It rests on the count pair of `mean_counts`: the value, and 1 where there is one.
     """
     formula = ratio_of(name, defined(name))
-    return Metric(name, description, formula, direction, unit, population, on_error, explained_by)
+    return Metric(name, description, formula, direction, unit, population, on_error, explained_by, aliases)
 
 
 def defined(name: str) -> str:
@@ -166,6 +169,36 @@ class Item(NamedTuple):
     trial: int
     output: Any
     answer: Answer
+
+
+class Items(Sequence[Item]):
+    """Items as columns: `cases` and `outputs` for scoring that goes by columns, an `Item` each otherwise."""
+
+    def __init__(
+        self,
+        cases: Sequence[Case[Any, Any]],
+        outputs: Sequence[Any],
+        trial: int,
+        answer: Callable[[int], Answer],
+    ) -> None:
+        self.cases = cases
+        self.outputs = outputs
+        self._trial = trial
+        self._answer = answer
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return Item(self.cases[index], self._trial, self.outputs[index], self._answer(index))
 
 
 class KeyedCount(NamedTuple):
@@ -200,7 +233,8 @@ class Batch:
 
     counts: dict[str, Values]
     keyed: list[tuple[int, KeyedCount]] = field(default_factory=list)
-    diagnoses: list[tuple[int, Diagnosis]] = field(default_factory=list)
+    diagnoses: Iterable[tuple[int, Diagnosis]] = ()
+    """Read once, and only where somebody wants to know."""
 
 
 @dataclass(frozen=True)
@@ -215,13 +249,13 @@ class Context:
     """Settings, references and models in one word."""
 
 
-Score = Callable[[Sequence[Item], Context], Batch]
+Score = Callable[[Items, Context], Batch]
 
 
 def per_case(score: Callable[[Item, Context], CaseScore]) -> Score:
     """Lift a function of one item to the batched form."""
 
-    def score_batch(items: Sequence[Item], context: Context) -> Batch:
+    def score_batch(items: Items, context: Context) -> Batch:
         scores = [score(item, context) for item in items]
         names = scores[0].counts.keys() if scores else ()
         return Batch(
@@ -420,6 +454,8 @@ class Suite:
     requirements: tuple[Requirement, ...] = ()
     selects: Callable[[Case[Any, Any], Any], bool] | None = None
     """(case, settings) → whether scoring uses the case, such as those of one split; all by default."""
+    advice: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
+    """The status of every gate by metric → what to do about those that do not pass, by metric."""
     report_keys: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
     """(report, settings) → keys that a suite's document wants at the top level of the score report."""
 
@@ -429,6 +465,9 @@ class Suite:
             raise ValueError(
                 f"{self.name}: say with `errored` what an error counts as in {', '.join(pooled)}"
             )
+        names = [name for metric in self.metrics for name in (metric.name, *metric.aliases)]
+        if len(names) != len(set(names)):
+            raise ValueError(f"{self.name}: two metrics share a name or an alias")
 
     @property
     def variables(self) -> tuple[str, ...]:

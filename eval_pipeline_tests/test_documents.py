@@ -357,3 +357,39 @@ def test_a_missing_file_is_a_problem(tmp_path: Path) -> None:
         problems = Problems()
         assert list(reader(tmp_path / "none.json", Record, problems)) == []
         assert len(problems) == 1
+
+
+class Flat(msgspec.Struct):
+    id: str
+    count: int = 0
+
+
+@pytest.mark.parametrize("block", [7, 30, 1000])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n"])
+def test_where_a_block_ends_never_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, end: str
+) -> None:
+    monkeypatch.setattr("eval_pipeline.documents.BLOCK", block)
+    lines = ['{"id": "a"}', "", '{"id": "b", "count": "x"}', '{"id": "é", "count": 2}', '{"id": "d"}']
+    records, found = read(tmp_path / "x.jsonl", "\ufeff" + "\n".join(lines) + end, Flat)
+    assert [(line, each.id) for line, each in records] == [(1, "a"), (4, "é"), (5, "d")]
+    assert found == [(3, "count", "Expected 'int', got 'str'")]
+
+
+def test_a_misspelt_field_is_noticed_among_lines_that_are_in_order(tmp_path: Path) -> None:
+    text = '{"id": "a", "count": 1}\n{"id": "b", "cuont": 1}\n{"id": "c", "colour": 1}\n'
+    records, found = read(tmp_path / "x.jsonl", text, Flat)
+    assert [each.id for _, each in records] == ["a", "c"]
+    assert found == [(2, "cuont", "is not a known field")]
+
+
+@pytest.mark.parametrize("block", [10, 39])
+def test_a_line_that_is_too_long_costs_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr("eval_pipeline.documents.BLOCK", block)
+    monkeypatch.setattr("eval_pipeline.documents.LARGEST_LINE", 40)
+    text = '{"id": "a"}\n{"id": "' + "x" * 90 + '"}\n{"id": "c"}\n'
+    records, found = read(tmp_path / "x.jsonl", text, Flat)
+    assert [(line, each.id) for line, each in records] == [(1, "a"), (3, "c")]
+    assert [(line, message) for line, _, message in found] == [(2, "the line is longer than 40 bytes")]

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from eval_pipeline.gates import ERROR_GATE, Bound, Gate, Regression, Status, Zone, judge, override, read_gates
+from eval_pipeline.gates import (
+    ERROR_GATE,
+    Bound,
+    Gate,
+    Regression,
+    Status,
+    Zone,
+    advise,
+    judge,
+    override,
+    read_gates,
+)
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suite import Severity
 from eval_pipeline.suites.decomposition import SUITE
@@ -254,3 +266,24 @@ def test_a_gate_that_would_never_fire_is_refused(tmp_path: Path, text: str, fiel
 
 def test_a_value_that_is_no_number_fails() -> None:
     assert judge(HIGHER, "m", float("nan"), True, "nan").status == "fail"
+
+
+def test_metrics_may_be_called_by_an_alias() -> None:
+    metrics = tuple(
+        dataclasses.replace(each, aliases=("recall",)) if each.name == "concept_recall" else each
+        for each in SUITE.metrics
+    )
+    suite = dataclasses.replace(SUITE, metrics=metrics)
+    changed = override({"concept_recall": Gate("< 0.6", ">= 0.7")}, "recall=0.5", suite)
+    assert (list(changed), changed["concept_recall"].fail) == (["concept_recall"], "< 0.5")
+    with pytest.raises(ValueError, match="two metrics share a name"):
+        dataclasses.replace(SUITE, metrics=(*metrics, metrics[0]))
+
+
+def test_advice_is_attached_to_what_does_not_pass() -> None:
+    suite = dataclasses.replace(SUITE, advice=lambda statuses: dict.fromkeys(statuses, "Do something."))
+    gate = Gate("< 0.6", ">= 0.7")
+    results = [judge(gate, str(value), value, True, f"{value}") for value in (0.5, 0.65, 0.9)]
+    assert [each.advice for each in advise(suite, results)] == ["Do something.", "Do something.", ""]
+    assert advise(suite, results)[0].told == "0.5 is in the fail zone (< 0.6). Do something."
+    assert advise(SUITE, results) == tuple(results)

@@ -94,7 +94,7 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     click.echo(f"{size}, {counted(summary.error_count, 'error')}.")
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
-            click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.message}")
+            click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.told}")
     for note in model_notes(suite):
         click.echo(note)
 

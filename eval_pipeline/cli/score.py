@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -12,12 +14,12 @@ from eval_pipeline.answers import AnswerFile
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.evaluation import Summary, context_for, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
-from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
+from eval_pipeline.golden import OverviewBuilder, read_case_blocks, shortfalls
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports.markdown import flat
-from eval_pipeline.scoring import score_cases
-from eval_pipeline.suite import Overview, Suite
+from eval_pipeline.scoring import score_blocks
+from eval_pipeline.suite import Case, Overview, Suite
 from eval_pipeline.suites import find_suite
 
 
@@ -46,6 +48,8 @@ def command(
 
     Exits with 1 when a gate fails, with 2 when an input cannot be used.
     """
+    # Millions of small values that form no cycles: looking for cycles would take as long as scoring.
+    gc.disable()
     project = Project.find()
     found = find_suite(project, suite)
     home = _home(project, found, golden)
@@ -56,23 +60,24 @@ def command(
     overview = OverviewBuilder(found)
     used = context_for(found, golden, project.golden(found.name), settings=given)
 
-    def cases() -> Iterator[GoldenCase]:
-        for case in read_cases(found, golden, problems):
-            overview.add(case)
-            yield case
+    def blocks() -> Iterator[Sequence[Case[Any, Any]]]:
+        for cases, file, _ in read_case_blocks(found, golden, problems):
+            overview.add_block(cases, file)
+            yield cases
         problems.stop_if_any()
 
     if answers is None:
-        list(cases())
+        list(blocks())
     assert answers is not None
-    scores = score_cases(found, cases(), answers, used, keep_diagnoses=not as_json)
+    scores = score_blocks(found, blocks(), answers, used, keep_diagnoses=not as_json)
     summary = summarize(found, scores, gates)
     built = overview.build(used.references)
-    _mention_what_is_odd(found, built, answers)
+    strangers = answers.without_case(built.case_ids)
+    _mention_what_is_odd(found, built, answers, strangers)
     if as_json:
         click.echo(
             msgspec.json.format(
-                msgspec.json.encode(_report(found, summary, built, answers, used.settings)), indent=2
+                msgspec.json.encode(_report(found, summary, answers, strangers, used.settings)), indent=2
             ).decode()
         )
     else:
@@ -83,9 +88,13 @@ def command(
 
 
 def _report(
-    suite: Suite, summary: Summary, overview: Overview, answers: AnswerFile, settings: object
+    suite: Suite, summary: Summary, answers: AnswerFile, strangers: Sequence[str], settings: object
 ) -> dict[str, object]:
-    odd = {"without_case": len(answers.without_case(overview.case_ids)), "repeated": answers.repeated}
+    odd: dict[str, object] = {
+        "without_case": len(strangers),
+        "repeated": answers.repeated,
+        "warnings": [str(problem) for problem in answers.warnings],
+    }
     return {**score_report(suite, summary, settings), "outputs": odd}
 
 
@@ -116,12 +125,15 @@ def _open(suite: Suite, path: Path, problems: Problems) -> AnswerFile | None:
     return None
 
 
-def _mention_what_is_odd(suite: Suite, overview: Overview, answers: AnswerFile) -> None:
+def _mention_what_is_odd(
+    suite: Suite, overview: Overview, answers: AnswerFile, strangers: Sequence[str]
+) -> None:
     for requirement, missing in shortfalls(suite, overview):
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             click.echo(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)
-    strangers = answers.without_case(overview.case_ids)
+    for warning in answers.warnings:
+        click.echo(f"outputs: {warning}", err=True)
     if strangers:
         some = ", ".join(flat(each, 60) for each in strangers[:5])
         click.echo(

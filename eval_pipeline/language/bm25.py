@@ -49,12 +49,18 @@ class Bm25:
         length = np.asarray(lengths, dtype=float)
         average = float(length.mean()) if length.any() else 1.0
         tf = np.asarray(frequency, dtype=float)[order]
-        idf = np.log1p((self._size - texts_with + 0.5) / (texts_with + 0.5))[owners[order]]
+        self._idf = np.log1p((self._size - texts_with + 0.5) / (texts_with + 0.5))
+        idf = self._idf[owners[order]]
         damping = k1 * (1 - b + b * length[self._texts] / average)
         self._weights = idf * tf * (k1 + 1) / (tf + damping)
 
     def __len__(self) -> int:
         return self._size
+
+    def idf(self, term: str) -> float:
+        """How much a term tells; most where no text holds it."""
+        number = self._numbers.get(term)
+        return float(np.log1p((self._size + 0.5) / 0.5) if number is None else self._idf[number])
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """The score of every text; 0 where it shares no word with the query."""

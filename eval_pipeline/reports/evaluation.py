@@ -329,8 +329,8 @@ def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
 def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Comparison | None) -> str:
     """The report on an evaluation: verdict first, then numbers, then cases."""
     summary, outputs = evaluation.summary, evaluation.identity.outputs
-    failing = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "fail"]
-    warnings = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "warn"]
+    failing = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "fail"]
+    warnings = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "warn"]
     verdict = (
         "✗ fails its gates" if failing else "⚠ passes with warnings" if warnings else "✓ passes its gates"
     )

@@ -69,6 +69,11 @@ def test_parameters_matter() -> None:
     assert Bm25(texts, b=0.0).search("cat", 1)[0][0] == 0
 
 
+def test_rare_terms_tell_more_and_unknown_ones_most() -> None:
+    index = Bm25(["cat dog", "cat", "cat mat"])
+    assert 0 < index.idf("cat") < index.idf("dog") == index.idf("mat") < index.idf("zebra")
+
+
 def test_terms_can_be_replaced() -> None:
     index = Bm25(["abc", "xyz"], terms=list)
     assert [number for number, _ in index.search("z", 2)] == [1]

@@ -180,6 +180,6 @@ def _stemmed(word: str, algorithm: str) -> str:
 
 @lru_cache(maxsize=8)
 def _stemmer(algorithm: str) -> Any:
-    import snowballstemmer  # type: ignore[import-untyped]
+    import snowballstemmer
 
     return snowballstemmer.stemmer(algorithm)

@@ -72,11 +72,12 @@ def score(items: Sequence[Item], context: Context) -> Batch:
         counts[name] = np.nan_to_num(values)
         counts[defined(name)] = (~np.isnan(values)).astype(float)
     counts["left_out"] = np.isnan(measures["mrr"]).astype(float)
-    batch = Batch(counts)
-    for index, (item, order) in enumerate(zip(items, rankings, strict=True)):
-        batch.keyed += [(index, row) for row in _sources(item, order, context)]
-        batch.diagnoses += [(index, row) for row in _diagnoses(item.case, order)]
-    return batch
+    ordered = list(enumerate(zip(items, rankings, strict=True)))
+    return Batch(
+        counts,
+        keyed=[(index, row) for index, (item, order) in ordered for row in _sources(item, order, context)],
+        diagnoses=[(index, row) for index, (item, order) in ordered for row in _diagnoses(item.case, order)],
+    )
 
 
 def errored(case: RetrievalCase, answer: Answer | None) -> CaseScore:

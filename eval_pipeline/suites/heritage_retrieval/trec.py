@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFile, index_answers
+from eval_pipeline.answers import FIRST_TRIAL, RECORDED, Answer, AnswerFile, index_answers
 from eval_pipeline.content import write_text
 from eval_pipeline.documents import BYTE_ORDER_MARK, json_lines, shown, violations_of
 from eval_pipeline.golden import JSON_LINES
@@ -284,12 +284,11 @@ class RunAnswers(AnswerFile):
     """The queries of a run as answers; a run is one trial, and its lines may stand in any order."""
 
     def __init__(self, path: Path, queries: Mapping[str, Sequence[Result]]) -> None:
-        super().__init__(path, lambda line: Answer(""))
+        super().__init__(path, RECORDED)
         self._texts = {
             query: msgspec.json.encode({"results": results}).decode() for query, results in queries.items()
         }
-        for query in queries:
-            self.remember(Answer(query), 0, 0)
+        self.remember(list(queries), FIRST_TRIAL, [0] * len(queries))
 
     def get(self, case_id: str, trial: int, input_hash: str = "") -> Answer | None:
         """The results of a query."""

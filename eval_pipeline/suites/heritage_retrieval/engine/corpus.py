@@ -89,7 +89,7 @@ class Corpus:
 
 def stemmed(text: str, language: str) -> str:
     """The stems of a text's words, as a text; words of an unknown language stay as they are."""
-    from snowballstemmer import stemmer  # type: ignore[import-untyped]
+    from snowballstemmer import stemmer
 
     words = word_terms(text)
     name = STEMMERS.get(language)

@@ -1,0 +1,85 @@
+"""The golden format: a question, whether the corpus answers it, and what a right answer states and cites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from eval_pipeline.documents import Violation
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suite import Case
+
+SHORTEST_SUBSTRING = 5
+
+NONE = {"answerability": "unanswerable", "evidence": "none"}
+ONE = {"answerability": "answerable", "evidence": "one passage"}
+SEVERAL = {"answerability": "answerable", "evidence": "several passages"}
+
+
+class GroundedExpected(msgspec.Struct, frozen=True, gc=False):
+    """What only scoring sees, with the field names of the document."""
+
+    answerable: bool
+    gold_claim_substr: list[str] | UnsetType = UNSET
+    """A right claim holds one of them; none means that any claim will do."""
+    gold_citations: list[str] | UnsetType = UNSET
+    """The passages that hold the answer."""
+    constraints: list[str] = []
+
+
+class GoldEntry(GroundedExpected, frozen=True, gc=False, kw_only=True):
+    """A line of the gold file."""
+
+    qid: str
+    question: str
+
+
+class GroundedInput(msgspec.Struct, frozen=True, gc=False):
+    """What an engine sees."""
+
+    question: str
+
+
+GroundedCase = Case[GroundedInput, GroundedExpected]
+
+
+def to_case(entry: GoldEntry) -> GroundedCase:
+    """A golden entry as a case: what engines may see, apart from what they may not."""
+    attributes = NONE if not entry.answerable else ONE if len(entry.gold_citations or ()) == 1 else SEVERAL
+    return Case(entry.qid, GroundedInput(entry.question), entry, attributes)
+
+
+def check_entry(entry: GoldEntry) -> Iterable[Violation]:
+    """Contradictions inside one golden entry; a quick look suffices for nearly every one."""
+    substrings, citations = entry.gold_claim_substr, entry.gold_citations
+    if entry.answerable and (substrings is UNSET or not citations):
+        return _violations(entry)
+    for text in substrings or ():
+        if len(text) < SHORTEST_SUBSTRING or not text.isascii() or "  " in text or text != text.strip():
+            return _violations(entry)
+    if not (entry.question.strip() and all(map(str.strip, citations or ()))):
+        return _violations(entry)
+    return ()
+
+
+def _violations(entry: GoldEntry) -> Iterator[Violation]:
+    if not normalize(entry.question):
+        yield Violation(("question",), "is blank", "Ask something.")
+    if entry.answerable and entry.gold_claim_substr is UNSET:
+        remedy = "List what a right claim must hold; [] says that any claim will do."
+        yield Violation(("gold_claim_substr",), "is missing", remedy)
+    for index, text in enumerate(entry.gold_claim_substr or ()):
+        if len(normalize(text)) < SHORTEST_SUBSTRING:
+            yield Violation(
+                ("gold_claim_substr", index),
+                f"{text!r} has fewer than {SHORTEST_SUBSTRING} characters and can never match",
+                "Write a longer part of the claim.",
+            )
+    if entry.answerable and not entry.gold_citations:
+        remedy = "Name at least one passage that holds the answer, or say answerable: false."
+        yield Violation(("gold_citations",), "is empty though the question is answerable", remedy)
+    for index, citation in enumerate(entry.gold_citations or ()):
+        if not citation.strip():
+            yield Violation(("gold_citations", index), "is blank", "Name a passage, or remove the entry.")

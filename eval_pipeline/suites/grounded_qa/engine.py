@@ -1,0 +1,101 @@
+"""The embedded engine: the best supported sentence of what was retrieved, or a refusal.
+
+No model is involved. A sentence is supported by the words of the question that stand in it, and to a
+lesser degree by those that stand in its passage; rare words count more. Below a threshold the engine
+refuses. It is the floor that a model must beat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from eval_pipeline.language.bm25 import Terms
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suites.grounded_qa.corpus import (
+    Corpus,
+    Parameters,
+    Passage,
+    PreparedQuestion,
+    content_terms,
+    sentences,
+)
+from eval_pipeline.suites.grounded_qa.scoring import REFUSAL
+from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer
+
+PASSAGE_SHARE = 0.35
+"""How much of the support comes from the passage around a sentence."""
+
+_NUMBER = (
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+    r"|eighteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand|half|quarter|third|once|twice)"
+)
+_TIME = r"(?:second|minute|hour|day|night|week|month|quarter|year|o'clock)s?"
+_ANSWER_TYPES = tuple(
+    (re.compile(question), re.compile(sentence))
+    for question, sentence in (
+        (r"\b(?:cost|costs|price|fee|surcharge)\b", r"\beuros?\b|\bcents?\b|\bfree\b|\bpercent\b|[€%]"),
+        (
+            r"\bhow (?:long|soon|often)\b|\bwhen\b.*\b(?:expire|arrive|end)\b",
+            rf"\b{_TIME}\b|\b(?:daily|weekly|monthly)\b",
+        ),
+        (
+            r"\bhow (?:many|much|far|high|large|big|old|fast|wide|tall|heavy|loud|hot|warm|cold)\b",
+            rf"\b{_NUMBER}\b",
+        ),
+    )
+)
+"""What a question asks for, and what a sentence that answers it holds."""
+_COUNTED = re.compile(r"\bhow many (\w+)")
+_COUNTS = re.compile(rf"\b{_NUMBER}((?: [\w-]+){{1,3}})")
+
+
+class Candidate(NamedTuple):
+    """A sentence that could answer."""
+
+    support: float
+    sentence: str
+    passage: Passage
+
+
+def answer(prepared: PreparedQuestion, parameters: Parameters, corpus: Corpus) -> GroundedAnswer:
+    """The best supported sentence and where it stands, or the refusal token."""
+    best = max(_candidates(prepared, parameters, corpus), key=lambda each: each.support, default=None)
+    if best is None or best.support < parameters.threshold:
+        return GroundedAnswer(REFUSAL, [])
+    cited = [best.passage.id] if parameters.citations == "source" else prepared.retrieved_ids
+    return GroundedAnswer(best.sentence, cited)
+
+
+def _candidates(prepared: PreparedQuestion, parameters: Parameters, corpus: Corpus) -> Iterator[Candidate]:
+    terms = content_terms(parameters.stems)
+    # In sorted order, so that sums of floats do not depend on the order of words.
+    weights = {term: corpus.rarity(term, parameters) for term in sorted(set(terms(prepared.question)))}
+    total = sum(weights.values())
+    if not total:
+        return
+    fits = _fitting(normalize(prepared.question), terms) if parameters.answer_types else None
+    for passage in prepared.passages:
+        title = set(terms(passage.title)) if parameters.title_weight else set()
+        around = title.union(terms(passage.text))
+        covered = sum(weight for term, weight in weights.items() if term in around) / total
+        for sentence in sentences(passage.text):
+            if fits and not fits(normalize(sentence)):
+                continue
+            inside = title.union(terms(sentence))
+            held = sum(weight for term, weight in weights.items() if term in inside) / total
+            yield Candidate((1 - PASSAGE_SHARE) * held + PASSAGE_SHARE * covered, sentence, passage)
+
+
+def _fitting(question: str, terms: Terms) -> Callable[[str], bool]:
+    """A test of whether a sentence holds the kind of thing that a question asks for."""
+    wanted = [sentence for asked, sentence in _ANSWER_TYPES if asked.search(question)]
+    counted = {term for noun in _COUNTED.findall(question) for term in terms(noun)}
+
+    def fits(sentence: str) -> bool:
+        if not all(pattern.search(sentence) for pattern in wanted):
+            return False
+        return not counted or any(counted.intersection(terms(words)) for words in _COUNTS.findall(sentence))
+
+    return fits

@@ -1,0 +1,32 @@
+"""What a good golden set for grounded questions contains."""
+
+from __future__ import annotations
+
+from eval_pipeline.suite import Overview, Requirement, case_count, every_value
+
+LEAST_UNANSWERABLE = 1 / 4
+LEAST_SEVERAL = 5
+
+
+def _unanswerable_share(overview: Overview) -> list[str]:
+    found = list(overview.attributes["answerability"])
+    count = found.count("unanswerable")
+    if LEAST_UNANSWERABLE <= count / len(found) < 1:
+        return []
+    return [f"{count} of {len(found)} questions are unanswerable, at least {LEAST_UNANSWERABLE:.0%} needed"]
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    case_count(minimum=60, target=100, ideal=200),
+    Requirement(
+        "unanswerable_share",
+        "At least a quarter of the questions, but not all, are unanswerable.",
+        _unanswerable_share,
+    ),
+    every_value(
+        "evidence",
+        ("one passage", "several passages"),
+        "Questions that rest on one passage, and some that rest on several.",
+        minimum=LEAST_SEVERAL,
+    ),
+)

@@ -1,0 +1,347 @@
+"""Scoring grounded answers: right claim, right evidence, and refusing when there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suite import (
+    Batch,
+    CaseScore,
+    Context,
+    Diagnosis,
+    Items,
+    Metric,
+    Sums,
+    Values,
+    divide,
+    ratio_of,
+)
+from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
+from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
+
+REFUSAL = "not in context"
+
+_NEAR_REFUSAL = re.compile(
+    r"\W*(?:(?:sorry|unfortunately)\W+)?(?:"
+    r"(?:(?:the|this|that|it|its|an?) )?(?:answer|information|question)?\W*(?:is |was )?"
+    r"not (?:\w+ )?in (?:the |this |any )?(?:\w+ )?(?:context|passages?|documents?)\b.{0,80}"
+    r"|i (?:do not|don['’]t) know\b.{0,80}"
+    r"|(?:i |we )?(?:cannot|can['’]t|can not|(?:am |are )?unable to) answer\b.{0,80}"
+    r"|(?:there is )?no (?:answer|information)(?: (?:found|available))?(?: in .{0,60})?"
+    r"|n/a|unknown|unanswerable"
+    r")\W*"
+)
+SHORT = 16
+"""Claims shorter than this are looked at closely even if no word hints at a refusal."""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a caller may choose."""
+
+    k: Annotated[int, msgspec.Meta(ge=1)] = 5
+    """How many distinct retrieved passages recall@k looks at."""
+
+
+def score(items: Items, context: Context) -> Batch:
+    """The counts of every answer, column by column."""
+    expected: list[GroundedExpected] = [case.expected for case in items.cases]
+    outputs: Sequence[GroundedClaim] = items.outputs
+    retrieved = [output.retrieved_ids or () for output in outputs]
+    cited = [output.citations or () for output in outputs]
+    found, wanted = list(map(set, retrieved)), list(map(set, cited))
+    gold = [set(each.gold_citations or ()) for each in expected]
+    claims = [_lowered(output.claim) for output in outputs]
+    answerable = np.array([each.answerable for each in expected], dtype=bool)
+    shipped = np.array(["context" not in claim or normalize(claim) != REFUSAL for claim in claims])
+    cited_gold = _sizes(map(set.intersection, wanted, gold))
+    hit = shipped & (cited_gold > 0) & np.array(list(map(set.issuperset, found, wanted)))
+    correct = hit & answerable
+    for index in np.flatnonzero(correct).tolist():
+        correct[index] = _holds(claims[index], expected[index].gold_claim_substr or ())
+    near = shipped & ~correct
+    for index in np.flatnonzero(near).tolist():
+        near[index] = is_near_refusal(claims[index])
+    ids = _sizes(retrieved) + _sizes(cited)
+    counts = {
+        **_decisions(answerable, shipped),
+        "correct": correct,
+        "citation_hit": hit,
+        "near_refusal": near,
+        "recalled_share": _recalled_share(gold, found, retrieved, context.settings.k) * answerable,
+        "cited": _sizes(wanted) * shipped,
+        "cited_gold": cited_gold * shipped,
+        "ids": ids,
+        "repeated_ids": ids - _sizes(found) - _sizes(wanted),
+    }
+    counts["recalled"] = counts["recalled_share"] == 1.0
+    columns = {name: values.astype(float) for name, values in counts.items()}
+    return Batch(columns, diagnoses=_diagnoses(items, columns, context.settings.k))
+
+
+def _lowered(claim: str) -> str:
+    """A claim in lower case; anything but plain ASCII is normalized for good."""
+    return claim.lower() if claim.isascii() else normalize(claim)
+
+
+def _sizes(collections: Iterable[Collection[str]]) -> NDArray[np.int64]:
+    return np.array(list(map(len, collections)), dtype=np.int64)
+
+
+def _decisions(answerable: NDArray[np.bool_], shipped: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """The columns that tell whether it was right to answer."""
+    return {
+        "answerable": answerable,
+        "shipped": shipped,
+        "rightly_refused": ~shipped & ~answerable,
+        "wrongly_refused": ~shipped & answerable,
+    }
+
+
+def _recalled_share(
+    gold: Sequence[set[str]], found: Sequence[set[str]], retrieved: Sequence[Sequence[str]], k: int
+) -> Values:
+    """Gold ids among the first k distinct retrieved ones ÷ gold ids; 0 where there are none."""
+    first = list(found)
+    for index in np.flatnonzero(_sizes(found) > k).tolist():
+        first[index] = set(list(dict.fromkeys(retrieved[index]))[:k])
+    return _sizes(map(set.intersection, gold, first)) / np.maximum(_sizes(gold), 1)
+
+
+def _holds(claim: str, substrings: Sequence[str]) -> bool:
+    """Whether a claim holds one of the substrings; any claim will do where there are none.
+
+    The claim is normalized, or, where it is plain ASCII, at least in lower case: white space is
+    collapsed only where the substring does not stand there anyway.
+    """
+    for text in substrings:
+        if text.isascii() and text.lower() in claim:
+            return True
+        if normalize(text) in normalize(claim):
+            return True
+    return not substrings
+
+
+def is_near_refusal(claim: str) -> bool:
+    """Whether a claim in lower case that is not the refusal token was probably meant as one."""
+    hinted = (
+        len(claim) < SHORT
+        or "context" in claim
+        or "know" in claim
+        or "answer" in claim
+        or "passage" in claim
+        or "document" in claim
+        or "no information" in claim
+    )
+    return hinted and _NEAR_REFUSAL.fullmatch(normalize(claim)) is not None
+
+
+def errored(case: GroundedCase, answer: Answer | None) -> CaseScore:
+    """An error at its worst: a wrong claim with wrong citations, and a wrong decision whether to answer."""
+    expected = case.expected
+    return CaseScore(
+        {
+            "answerable": float(expected.answerable),
+            "wrongly_refused": float(expected.answerable),
+            "cited": float(len(set(expected.gold_citations or ()))),
+            **dict.fromkeys(NOTHING, 0.0),
+        }
+    )
+
+
+NOTHING = (
+    "shipped",
+    "rightly_refused",
+    "correct",
+    "citation_hit",
+    "near_refusal",
+    "recalled_share",
+    "recalled",
+    "cited_gold",
+    "ids",
+    "repeated_ids",
+)
+"""What an error has none of."""
+
+
+def _diagnoses(items: Items, columns: Mapping[str, Values], k: int) -> Iterator[tuple[int, Diagnosis]]:
+    """What is wrong with every answer that is not right."""
+    for index, (case, output) in enumerate(zip(items.cases, items.outputs, strict=True)):
+        row = {name: values[index] > 0 for name, values in columns.items()}
+        for diagnosis in _diagnose(case.expected, output, row, k):
+            yield index, diagnosis
+
+
+def _diagnose(
+    expected: GroundedExpected, output: GroundedClaim, row: Mapping[str, bool], k: int
+) -> Iterator[Diagnosis]:
+    gold, claims = ", ".join(expected.gold_citations or ()), " | ".join(expected.gold_claim_substr or ())
+    if expected.answerable and not row["recalled"]:
+        found = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
+        yield Diagnosis("not_retrieved", gold, found or "nothing")
+    if row["wrongly_refused"]:
+        yield Diagnosis("over_refusal", claims, REFUSAL)
+    if not row["shipped"]:
+        return
+    if not expected.answerable:
+        yield Diagnosis("under_refusal", REFUSAL, output.claim)
+    elif not row["correct"]:
+        yield Diagnosis("incorrect", claims, output.claim)
+    if not row["citation_hit"]:
+        missing = set(output.citations or ()).difference(output.retrieved_ids or ())
+        cited = (f"{each} (not retrieved)" if each in missing else each for each in output.citations or ())
+        yield Diagnosis("citation_miss", gold, ", ".join(cited) or "nothing")
+    if row["near_refusal"]:
+        yield Diagnosis("near_refusal", REFUSAL, output.claim)
+
+
+def case_passes(sums: Sums) -> NDArray[np.bool_]:
+    """A case passes when it is answered rightly with the right evidence, or rightly refused."""
+    passed: NDArray[np.bool_] = _right(sums) > 0
+    return passed
+
+
+def is_answerable(case: GroundedCase) -> bool:
+    """The population of what is measured on answerable questions."""
+    return case.expected.answerable
+
+
+def is_unanswerable(case: GroundedCase) -> bool:
+    """The population of what is measured on unanswerable questions."""
+    return not case.expected.answerable
+
+
+def _claimed(sums: Sums) -> Values:
+    """Answers that were shipped; an error counts as a wrong one."""
+    return sums["shipped"] + sums["errors"]
+
+
+def _refused(sums: Sums) -> Values:
+    return sums["answers"] - sums["shipped"] - sums["errors"]
+
+
+def _unanswerable(sums: Sums) -> Values:
+    return sums["answers"] - sums["answerable"]
+
+
+def _right(sums: Sums) -> Values:
+    """Answerable questions answered rightly, and unanswerable ones refused."""
+    return sums["correct"] + sums["rightly_refused"]
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "precision",
+        "Answers that are right (hold a gold substring, hit a gold citation) ÷ answers shipped or errored.",
+        lambda sums: divide(sums["correct"], _claimed(sums)),
+        population=is_answerable,
+        explained_by="incorrect",
+    ),
+    Metric(
+        "chr",
+        "Citation hit rate: answers that cite a gold passage, and nothing that was not retrieved ÷ answers "
+        "shipped or errored.",
+        lambda sums: divide(sums["citation_hit"], _claimed(sums)),
+        population=is_answerable,
+        explained_by="citation_miss",
+    ),
+    Metric(
+        "under_refusal",
+        "Unanswerable questions that were answered or errored ÷ unanswerable questions.",
+        lambda sums: divide(_unanswerable(sums) - sums["rightly_refused"], _unanswerable(sums)),
+        "lower",
+        population=is_unanswerable,
+        explained_by="under_refusal",
+        aliases=("under",),
+    ),
+    Metric(
+        "over_refusal",
+        "Answerable questions that were refused or errored ÷ answerable questions.",
+        ratio_of("wrongly_refused", "answerable"),
+        "lower",
+        population=is_answerable,
+        explained_by="over_refusal",
+        aliases=("over",),
+    ),
+    Metric(
+        "recall@k",
+        "Answerable questions with all gold citations among the first k distinct retrieved ids ÷ answerable "
+        "questions.",
+        ratio_of("recalled", "answerable"),
+        population=is_answerable,
+        explained_by="not_retrieved",
+        aliases=("recall",),
+    ),
+    Metric(
+        "citation_recall@k",
+        "The share of a question's gold citations among the first k distinct retrieved ids, mean over "
+        "answerable questions.",
+        ratio_of("recalled_share", "answerable"),
+        population=is_answerable,
+        explained_by="not_retrieved",
+    ),
+    Metric(
+        "citation_precision",
+        "Distinct cited ids that are gold ÷ distinct cited ids, over all shipped answers.",
+        ratio_of("cited_gold", "cited"),
+        population=is_answerable,
+    ),
+    Metric(
+        "accuracy",
+        "Answerable questions answered rightly and unanswerable ones refused ÷ questions.",
+        lambda sums: divide(_right(sums), sums["answers"]),
+    ),
+    Metric(
+        "near_refusal_rate",
+        "Shipped answers that read like a refusal and are not the token ÷ shipped answers.",
+        ratio_of("near_refusal", "shipped"),
+        "lower",
+        explained_by="near_refusal",
+    ),
+    Metric(
+        "duplicate_rate",
+        "Retrieved and cited ids that repeat another one ÷ retrieved and cited ids.",
+        ratio_of("repeated_ids", "ids"),
+        "lower",
+    ),
+    Metric(
+        "answered",
+        "Answers shipped: usable, and not the refusal token.",
+        lambda sums: sums["shipped"],
+        unit="number",
+    ),
+    Metric("refused", "Answers that are the refusal token.", _refused, unit="number"),
+    Metric(
+        "near_refusals",
+        "Shipped answers that read like a refusal and are not the token.",
+        lambda sums: sums["near_refusal"],
+        "lower",
+        unit="number",
+        explained_by="near_refusal",
+    ),
+    Metric(
+        "answerable", "Questions that the corpus answers.", lambda sums: sums["answerable"], unit="number"
+    ),
+    Metric("unanswerable", "Questions that it does not answer.", _unanswerable, unit="number"),
+)
+
+REPORT_COUNTS = ("answered", "refused", "near_refusals", "answerable", "unanswerable")
+REPORT_RATES = ("precision", "chr", "under_refusal", "over_refusal", "recall@k")
+
+
+def report_keys(report: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """The keys that the document's own scorer prints, beside the common report."""
+    metrics = report["metrics"]
+    counts = {name: metrics[name] for name in REPORT_COUNTS}
+    return {
+        **{name: int(value) if value == int(value) else value for name, value in counts.items()},
+        **{name: metrics[name] for name in REPORT_RATES},
+        "k": settings.k,
+    }

@@ -1,0 +1,144 @@
+"""Traces: what a pipeline retrieved and answered, one JSON object a line, as `score` reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from eval_pipeline.answers import (
+    FIRST_TRIAL,
+    LARGEST_OUTPUT,
+    LARGEST_TRIAL,
+    Answer,
+    AnswerFile,
+    LineFormat,
+    index_answers,
+    index_lines,
+)
+from eval_pipeline.documents import decode_line, json_lines
+from eval_pipeline.problems import Problems
+
+NULL = msgspec.Raw(b"null")
+
+
+class GroundedClaim(msgspec.Struct, omit_defaults=True, gc=False):
+    """A claim, or the refusal token, and the passages that it rests on."""
+
+    claim: str
+    citations: list[str] | None = None
+    retrieved_ids: list[str] | None = None
+    """What was retrieved, best first; carried over where the engine does not say it."""
+
+
+class GroundedAnswer(GroundedClaim, omit_defaults=True, gc=False):
+    """The output contract: the claim says something."""
+
+    claim: Annotated[str, msgspec.Meta(pattern=r"\S")]
+
+
+class TraceKey(msgspec.Struct, frozen=True, gc=False):
+    """What a line of a trace file says besides the answer. `q_id` is another spelling of `qid`."""
+
+    qid: str = ""
+    q_id: str = ""
+    trial: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_TRIAL)] = FIRST_TRIAL
+    error: str | None = None
+    detail: str = ""
+    latency_ms: float | None = None
+    cost_usd: float | None = None
+    tokens: int | dict[str, int] | None = None
+
+
+class Trace(TraceKey, frozen=True, gc=False):
+    """A line of a trace file."""
+
+    retrieved_ids: msgspec.Raw = NULL
+    answer_json: msgspec.Raw = NULL
+
+    def key(self) -> tuple[str, int]:
+        """Case and trial."""
+        return self.qid or self.q_id, self.trial
+
+    def answer(self) -> Answer:
+        """The answer that this line records."""
+        return Answer(
+            *self.key(),
+            _output_text(bytes(self.answer_json), bytes(self.retrieved_ids)),
+            self.error,
+            self.detail,
+            self.latency_ms,
+            self.cost_usd,
+            self.tokens,
+        )
+
+
+def _output_text(answer: bytes, retrieved: bytes) -> str | None:
+    """The answer with what was retrieved as its last field: of two fields of a name the last one counts."""
+    if answer == b"null":
+        return None
+    if answer.startswith(b"{"):
+        separator = b"" if answer[1:-1].isspace() or answer == b"{}" else b","
+        answer = answer[:-1] + separator + b'"retrieved_ids":' + retrieved + b"}"
+    return answer.decode("utf-8", "replace")
+
+
+class _InOrder(msgspec.Struct, frozen=True, gc=False):
+    """A trace with nothing unusual about it."""
+
+    answer_json: GroundedClaim
+    retrieved_ids: list[str] | None = None
+    error: None = None
+
+
+_IN_ORDER = msgspec.json.Decoder(_InOrder)
+
+
+def _outputs(lines: bytes) -> list[GroundedClaim | None]:
+    """The outputs of traces that are in order; None for any other."""
+    try:
+        if len(lines) <= LARGEST_OUTPUT:
+            return list(map(_output, _IN_ORDER.decode_lines(lines)))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    # Something is unusual about one of them at least; halving finds it soon, and spares the others.
+    middle = lines.find(b"\n", len(lines) // 2) + 1
+    if middle == len(lines):
+        middle = lines.rfind(b"\n", 0, len(lines) - 1) + 1
+    return _outputs(lines[:middle]) + _outputs(lines[middle:]) if middle else [None]
+
+
+def _output(trace: _InOrder) -> GroundedClaim | None:
+    answer = trace.answer_json
+    answer.retrieved_ids = trace.retrieved_ids
+    return answer if answer.claim and not answer.claim.isspace() else None
+
+
+TRACES = LineFormat(
+    Trace,
+    key=Trace.key,
+    answer=Trace.answer,
+    id_field="qid",
+    remedy='A line is {"qid": "…", "retrieved_ids": […], "answer_json": {"claim": "…", "citations": […]}}.',
+    brief=TraceKey,
+    outputs=_outputs,
+    forgives_cut=True,
+)
+
+
+def read_traces(path: Path, problems: Problems) -> AnswerFile:
+    """Open a trace file, or an outputs file as every suite takes it: the first line tells which it is."""
+    if _first_fields(path) >= {"case_id"}:
+        return index_answers(path, problems)
+    return index_lines(path, problems, TRACES)
+
+
+def _first_fields(path: Path) -> set[str]:
+    """The field names of the first line that is not blank."""
+    unheard = Problems()
+    for line in json_lines(path, unheard):
+        decoded = decode_line(line.data, line.number, path, unheard)
+        value: Any = decoded.value if decoded else None
+        return set(value) if isinstance(value, dict) else set()
+    return set()
