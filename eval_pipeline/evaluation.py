@@ -86,6 +86,8 @@ class Summary(msgspec.Struct, frozen=True):
     groups: dict[str, dict[str, dict[str, float | None]]]
     tables: dict[str, list[dict[str, Any]]]
     gates: tuple[GateResult, ...]
+    problems: tuple[str, ...] = ()
+    """What the headline hides."""
 
     @property
     def passed(self) -> bool:
@@ -138,6 +140,7 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         judge(gate, name, values[name].value, values[name].applies, number(values[name].value, units[name]))
         for name, gate in gates.items()
     ]
+    tables = _tables(suite, scores)
     return Summary(
         suite=suite.name,
         cases=len(set(scores.case_ids)),
@@ -145,8 +148,9 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         errors=dict(sorted(Counter(filter(None, scores.counts["error"].to_pylist())).items())),
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
-        tables=_tables(suite, scores),
+        tables=tables,
         gates=tuple(results),
+        problems=tuple(suite.problems(tables)) if suite.problems else (),
     )
 
 
@@ -296,6 +300,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
             }
             for gate in summary.gates
         ],
+        "problems": list(summary.problems),
         "pass": summary.passed,
     }
     return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}

@@ -390,6 +390,10 @@ class Suite:
     """Case attributes by which every metric is also shown."""
     tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
     """Tables for people, from the keyed counts of the same name."""
+    confusions: tuple[str, ...] = ()
+    """Which of the tables are confusion matrices, made by `matrix_rows`: they are shown as pictures too."""
+    problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
+    """From the tables, what the headline hides, the worst first: it is told wherever the headline is."""
     trial_metrics: tuple[TrialMetric, ...] = ()
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
