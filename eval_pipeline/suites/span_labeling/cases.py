@@ -19,7 +19,7 @@ KINDS = {"core": 40, "technical": 20, "complex": 20, "edge-cases": 10, "adversar
 """The kinds of prompts, one golden file each, with the share in percent that each should have."""
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """A part of a prompt and its category; offsets count Unicode code points, `end` is exclusive."""
 
     text: str
@@ -36,7 +36,7 @@ class GoldenEntry(msgspec.Struct, frozen=True):
     spans: list[Span]
 
 
-class SpanInput(msgspec.Struct, frozen=True):
+class SpanInput(msgspec.Struct, frozen=True, gc=False):
     """What an engine sees."""
 
     prompt: str

@@ -5,7 +5,7 @@ A batch is scored as columns: only spans that could be matched in more than one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -32,13 +32,13 @@ from eval_pipeline.suite import (
     ratio_of,
 )
 from eval_pipeline.suites.span_labeling.cases import Span, SpanCase
-from eval_pipeline.suites.span_labeling.resources import ERROR, INVALID, MISSED, SPURIOUS
+from eval_pipeline.suites.span_labeling.reading import Indices, Reading, Side, read_batch
+from eval_pipeline.suites.span_labeling.resources import ERROR, MISSED, SPURIOUS
 
-Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 CONFUSION, CATEGORIES = "confusion", "categories"
-GOLD, PREDICTED, MATCHED = "gold", "predicted", "matched"
+MATCHED, EXTRA = "matched", "extra"
 GOOD, PROBLEM = 0.80, 0.70
 """An F1 from which a category is fine, and one below which it is a problem."""
 TOLERANCE = 1e-9
@@ -60,127 +60,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Overlapping spans also agree when neither boundary is off by more characters than this."""
 
 
-class Located(NamedTuple):
-    """A span of an answer where it really stands; one that stands nowhere is empty."""
-
-    start: int
-    end: int
-    category: str
-    text: str
-
-
-class Reading(NamedTuple):
-    """The spans of one answer, without duplicates and in a fixed order, and how they were given."""
-
-    spans: list[Located]
-    entries: int
-    distinct: int
-    misaligned: list[Located]
-
-
-def read_spans(spans: Sequence[Span], prompt: str) -> Reading:
-    """Merge exact duplicates, and relocate every span whose text is not what stands at its offsets."""
-    given = {(span.start, span.end, normalize(span.category), span.text) for span in spans}
-    misaligned = []
-    found = set()
-    for start, end, category, text in given:
-        if 0 <= start < end <= len(prompt):
-            stands = prompt[start:end]
-            if stands == text or normalize(stands) == normalize(text):
-                found.add(Located(start, end, category, stands))
-                continue
-        place = nearest(text, prompt, start)
-        located = (
-            Located(place, place + len(text), category, text) if place >= 0 else Located(0, 0, category, text)
-        )
-        found.add(located)
-        misaligned.append(Located(start, end, category, text))
-    return Reading(sorted(found), len(spans), len(given), sorted(misaligned))
-
-
-def nearest(text: str, prompt: str, start: int) -> int:
-    """Where the occurrence of a text begins that is nearest to an offset, the earlier of two; −1: nowhere."""
-    if not text:
-        return -1
-    start = min(max(start, 0), len(prompt))
-    after = prompt.find(text, start)
-    before = prompt.rfind(text, 0, max(start + len(text) - 1, 0))
-    if before < 0 or after < 0:
-        return max(before, after)
-    return before if start - before <= after - start else after
-
-
-class Side(NamedTuple):
-    """Spans of many cases as columns, in order of case, start, end and category."""
-
-    case: Indices
-    start: Indices
-    end: Indices
-    label: Indices
-    texts: list[str]
-
-    @classmethod
-    def of(cls, cases: list[int], spans: list[Located], codes: Mapping[str, int], labels: list[str]) -> Side:
-        """The columns of spans whose cases and labels are given beside them."""
-        starts, ends, _, texts = zip(*spans, strict=True) if spans else ((), (), (), ())
-        return cls(
-            np.array(cases, dtype=np.int64),
-            np.array(starts, dtype=np.int64),
-            np.array(ends, dtype=np.int64),
-            np.array([codes[label] for label in labels], dtype=np.int64),
-            list(texts),
-        )
-
-
-class Read(NamedTuple):
-    """A batch as columns."""
-
-    gold: Side
-    predicted: Side
-    names: list[str]
-    """The label of every code."""
-    lengths: Indices
-    """How long each prompt is."""
-    readings: list[Reading]
-
-
-def read_batch(items: Sequence[Item], categories: frozenset[str]) -> Read:
-    """Golden and predicted spans of a batch; a category that neither taxonomy nor case knows is `invalid`."""
-    gold_cases: list[int] = []
-    gold_spans: list[Located] = []
-    gold_labels: list[str] = []
-    found_cases: list[int] = []
-    found_spans: list[Located] = []
-    found_labels: list[str] = []
-    readings = []
-    for index, item in enumerate(items):
-        expected = sorted(
-            Located(span.start, span.end, normalize(span.category), span.text)
-            for span in item.case.expected.spans
-        )
-        gold_cases += [index] * len(expected)
-        gold_spans += expected
-        own = [span.category for span in expected]
-        gold_labels += own
-        reading = read_spans(item.output.spans, item.case.input.prompt)
-        found_cases += [index] * len(reading.spans)
-        found_spans += reading.spans
-        found_labels += [
-            span.category if span.category in categories or span.category in own else INVALID
-            for span in reading.spans
-        ]
-        readings.append(reading)
-    names = sorted({*gold_labels, *found_labels, MISSED, SPURIOUS})
-    codes = {name: code for code, name in enumerate(names)}
-    return Read(
-        Side.of(gold_cases, gold_spans, codes, gold_labels),
-        Side.of(found_cases, found_spans, codes, found_labels),
-        names,
-        np.array([len(item.case.input.prompt) for item in items], dtype=np.int64),
-        readings,
-    )
-
-
 class Pairs(NamedTuple):
     """Pairs of a golden and a predicted span of one case that overlap."""
 
@@ -191,12 +70,11 @@ class Pairs(NamedTuple):
     same: Flags
 
 
-def find_pairs(gold: Side, predicted: Side, lengths: Indices, settings: Settings) -> Pairs:
+def find_pairs(gold: Side, predicted: Side, base: Indices, settings: Settings) -> Pairs:
     """All overlapping pairs: whether they agree in position, and whether their categories are the same.
 
-    Prompts are laid end to end with a gap between them, so that no span meets one of another case.
+    With prompts laid end to end, no span meets one of another case.
     """
-    base = np.concatenate([[0], np.cumsum(lengths + 1)[:-1]])
     gold_base, predicted_base = base[gold.case], base[predicted.case]
     found: Overlaps = overlaps(
         gold.start + gold_base,
@@ -218,31 +96,62 @@ def match(pairs: Pairs, wanted: Flags, predicted: Side) -> tuple[Indices, Indice
     """A maximum matching of the wanted pairs: golden spans, and the predicted ones matched to them.
 
     Most matches, then the most characters in common, then the most equal categories, then the
-    predictions that start and end first. A pair whose spans are in no other pair needs no search.
+    predictions that start and end first. Where only one span of several can be matched, its best
+    partner is taken without a search.
     """
-    rows, columns = pairs.gold[wanted], pairs.predicted[wanted]
-    alone = np.ones(len(rows), dtype=bool)
-    for side in (rows, columns):
-        if len(side):
-            alone &= np.bincount(side)[side] == 1
-    rest = np.flatnonzero(~alone)
+    chosen = np.flatnonzero(wanted)
+    rows, columns = pairs.gold[chosen], pairs.predicted[chosen]
+    alone = _with_no_rival(rows, columns)
+    taken = [_best_of_each(chosen[alone], rows[alone], pairs, predicted)]
+    chosen, rows, columns = chosen[~alone], rows[~alone], columns[~alone]
+    alone = _with_no_rival(columns, rows)
+    taken.append(_best_of_each(chosen[alone], columns[alone], pairs, predicted))
+    rest = chosen[~alone]
+    found = np.concatenate(taken)
     if not len(rest):
-        return rows, columns
-    lengths, same = pairs.length[wanted], pairs.same[wanted]
-    candidates = (
-        (row, column, (length, equal, -start, -end))
-        for row, column, length, equal, start, end in zip(
-            rows[rest].tolist(),
-            columns[rest].tolist(),
-            lengths[rest].tolist(),
-            same[rest].astype(int).tolist(),
-            predicted.start[columns[rest]].tolist(),
-            predicted.end[columns[rest]].tolist(),
-            strict=True,
-        )
+        return pairs.gold[found], pairs.predicted[found]
+    candidates = zip(
+        pairs.gold[rest].tolist(),
+        pairs.predicted[rest].tolist(),
+        zip(*(weight.tolist() for weight in _weights(rest, pairs, predicted)), strict=True),
+        strict=True,
     )
-    settled = np.array(maximum_matching(candidates), dtype=np.int64).reshape(-1, 2)
-    return np.concatenate([rows[alone], settled[:, 0]]), np.concatenate([columns[alone], settled[:, 1]])
+    settled = np.array(maximum_matching(candidates), dtype=np.int64)
+    return (
+        np.concatenate([pairs.gold[found], settled[:, 0]]),
+        np.concatenate([pairs.predicted[found], settled[:, 1]]),
+    )
+
+
+def _with_no_rival(spans: Indices, partners: Indices) -> Flags:
+    """Pairs of spans none of whose partners has another choice."""
+    if not len(spans):
+        return np.zeros(0, dtype=bool)
+    shared = np.bincount(partners)[partners] > 1
+    rivals = np.bincount(spans[shared], minlength=int(spans.max()) + 1)
+    free: Flags = rivals[spans] == 0
+    return free
+
+
+def _weights(chosen: Indices, pairs: Pairs, predicted: Side) -> tuple[Indices, ...]:
+    """How well pairs fit, the most important first."""
+    columns = pairs.predicted[chosen]
+    same = pairs.same[chosen].astype(np.int64)
+    return pairs.length[chosen], same, -predicted.start[columns], -predicted.end[columns]
+
+
+def _best_of_each(chosen: Indices, spans: Indices, pairs: Pairs, predicted: Side) -> Indices:
+    """For every span the pair that fits best."""
+    weights = _weights(chosen, pairs, predicted)
+    order = np.lexsort((*(-weight for weight in reversed(weights)), spans))
+    return chosen[order[_firsts(spans[order])]]
+
+
+def _firsts(values: Indices) -> Flags:
+    """Which of some sorted values are the first of their kind."""
+    firsts = np.ones(len(values), dtype=bool)
+    firsts[1:] = values[1:] != values[:-1]
+    return firsts
 
 
 def find_fragments(pairs: Pairs, predicted: Side) -> tuple[Indices, Indices]:
@@ -251,8 +160,7 @@ def find_fragments(pairs: Pairs, predicted: Side) -> tuple[Indices, Indices]:
     Of golden spans that a prediction overlaps equally, the first one counts.
     """
     order = np.lexsort((pairs.gold, -pairs.length, pairs.predicted))
-    columns = pairs.predicted[order]
-    best = order[np.concatenate([[True], columns[1:] != columns[:-1]])] if len(order) else order
+    best = order[_firsts(pairs.predicted[order])]
     sizes = (predicted.end - predicted.start)[pairs.predicted[best]]
     inside = best[2 * pairs.length[best] >= sizes]
     return pairs.gold[inside], pairs.predicted[inside]
@@ -261,8 +169,10 @@ def find_fragments(pairs: Pairs, predicted: Side) -> tuple[Indices, Indices]:
 class Outcome(NamedTuple):
     """What became of every span of a batch."""
 
-    exact_gold: Indices
+    exact: Flags
     """Golden spans matched in position and category."""
+    exact_predicted: Flags
+    """Predicted spans matched in position and category."""
     gold: Indices
     """Golden spans matched in position, and beside them the predicted ones."""
     predicted: Indices
@@ -275,20 +185,31 @@ class Outcome(NamedTuple):
     """Spurious ones that are no fragment of a golden span either."""
 
 
-def judge(read: Read, settings: Settings) -> Outcome:
+def judge(read: Reading, settings: Settings) -> Outcome:
     """Match the spans of a batch."""
     gold, predicted = read.gold, read.predicted
-    pairs = find_pairs(gold, predicted, read.lengths, settings)
-    exact_gold, _ = match(pairs, pairs.agree & pairs.same, predicted)
-    matched_gold, matched_predicted = match(pairs, pairs.agree, predicted)
+    pairs = find_pairs(gold, predicted, read.base, settings)
+    size = len(gold.case), len(predicted.case)
+    exact = match(pairs, pairs.agree & pairs.same, predicted)
+    matched = match(pairs, pairs.agree, predicted)
     holders, fragments = find_fragments(pairs, predicted)
-    missed, spurious = np.ones(len(gold.case), dtype=bool), np.ones(len(predicted.case), dtype=bool)
-    missed[matched_gold] = False
-    spurious[matched_predicted] = False
-    over_extracted = spurious.copy()
-    over_extracted[fragments] = False
-    fragmented = np.bincount(holders, minlength=len(gold.case)) >= 2
-    return Outcome(exact_gold, matched_gold, matched_predicted, fragmented, missed, spurious, over_extracted)
+    spurious = ~_flags(size[1], matched[1])
+    return Outcome(
+        exact=_flags(size[0], exact[0]),
+        exact_predicted=_flags(size[1], exact[1]),
+        gold=matched[0],
+        predicted=matched[1],
+        fragmented=np.bincount(holders, minlength=size[0]) >= 2,
+        missed=~_flags(size[0], matched[0]),
+        spurious=spurious,
+        over_extracted=spurious & ~_flags(size[1], fragments),
+    )
+
+
+def _flags(size: int, chosen: Indices) -> Flags:
+    flags = np.zeros(size, dtype=bool)
+    flags[chosen] = True
+    return flags
 
 
 def score(items: Sequence[Item], context: Context) -> Batch:
@@ -303,81 +224,94 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     )
 
 
-def _counts(read: Read, outcome: Outcome) -> dict[str, Values]:
-    gold, predicted, size = read.gold, read.predicted, len(read.readings)
+def _counts(read: Reading, outcome: Outcome) -> dict[str, Values]:
+    gold, predicted, size = read.gold, read.predicted, len(read.base)
 
     def per_case(cases: Indices) -> Values:
         return np.bincount(cases, minlength=size).astype(float)
-
-    def told(value: Callable[[Reading], int]) -> Values:
-        return np.array([value(reading) for reading in read.readings], dtype=float)
 
     right = gold.label[outcome.gold] == predicted.label[outcome.predicted]
     return {
         "gold": per_case(gold.case),
         "predicted": per_case(predicted.case),
-        "matched": per_case(gold.case[outcome.exact_gold]),
+        "matched": per_case(gold.case[outcome.exact]),
         "positioned": per_case(gold.case[outcome.gold]),
         "categorized": per_case(gold.case[outcome.gold[right]]),
         "fragmented": per_case(gold.case[outcome.fragmented]),
         "over_extracted": per_case(predicted.case[outcome.over_extracted]),
-        "misaligned": told(lambda reading: len(reading.misaligned)),
-        "distinct": told(lambda reading: reading.distinct),
-        "repeated": told(lambda reading: reading.entries - len(reading.spans)),
-        "entries": told(lambda reading: reading.entries),
+        "misaligned": per_case(np.array([stray.case for stray in read.misaligned], dtype=np.int64)),
+        "distinct": read.distinct.astype(float),
+        "repeated": read.entries - per_case(predicted.case),
+        "entries": read.entries.astype(float),
     }
 
 
-def _keyed(read: Read, outcome: Outcome) -> Iterator[tuple[int, KeyedCount]]:
+def _keyed(read: Reading, outcome: Outcome) -> Iterator[tuple[int, KeyedCount]]:
     """The cells of the confusion matrix and of the table of categories."""
     gold, predicted, names = read.gold, read.predicted, read.names
     missed, spurious = names.index(MISSED), names.index(SPURIOUS)
-    cells = (
-        (gold.case[outcome.gold], gold.label[outcome.gold], predicted.label[outcome.predicted]),
-        (gold.case[outcome.missed], gold.label[outcome.missed], missed),
-        (predicted.case[outcome.spurious], spurious, predicted.label[outcome.spurious]),
+    yield from _summed(
+        CONFUSION,
+        names,
+        (
+            (gold.case[outcome.gold], gold.label[outcome.gold], predicted.label[outcome.predicted]),
+            (gold.case[outcome.missed], gold.label[outcome.missed], missed),
+            (predicted.case[outcome.spurious], spurious, predicted.label[outcome.spurious]),
+        ),
+        names,
     )
-    for case, row, column, count in _summed(cells, len(names)):
-        yield case, KeyedCount(CONFUSION, names[row], names[column], count)
-    matched = outcome.exact_gold
-    for key, cases, labels in (
-        (GOLD, gold.case, gold.label),
-        (PREDICTED, predicted.case, predicted.label),
-        (MATCHED, gold.case[matched], gold.label[matched]),
-    ):
-        for case, label, _, count in _summed(((cases, labels, 0),), len(names)):
-            yield case, KeyedCount(CATEGORIES, names[label], key, count)
+    sides = ((gold, outcome.exact), (gold, ~outcome.exact), (predicted, ~outcome.exact_predicted))
+    cells = ((side.case[chosen], side.label[chosen], key) for key, (side, chosen) in enumerate(sides))
+    yield from _summed(CATEGORIES, names, cells, (MATCHED, MISSED, EXTRA))
 
 
 def _summed(
-    cells: Iterable[tuple[Indices, Indices | int, Indices | int]], size: int
-) -> Iterator[tuple[int, int, int, float]]:
-    """How often each (case, row, column) occurs."""
-    codes = np.concatenate([(case * size + row) * size + column for case, row, column in cells])
+    table: str,
+    rows: Sequence[str],
+    counted: Iterable[tuple[Indices, Indices | int, Indices | int]],
+    columns: Sequence[str],
+) -> Iterator[tuple[int, KeyedCount]]:
+    """How often each cell (case, row, column) occurs."""
+    height, width = len(rows), len(columns)
+    codes = np.concatenate([(case * height + row) * width + column for case, row, column in counted])
     found, counts = np.unique(codes, return_counts=True)
-    cases, rest = np.divmod(found, size * size)
-    rows, columns = np.divmod(rest, size)
-    return zip(cases.tolist(), rows.tolist(), columns.tolist(), counts.astype(float).tolist(), strict=True)
+    cases, cells = np.divmod(found, height * width)
+    # The same few cells come back in every case: each is made once.
+    kinds, which = np.unique(cells * (counts.max(initial=0) + 1) + counts, return_inverse=True)
+    places, values = np.divmod(kinds, counts.max(initial=0) + 1)
+    keyed = [
+        KeyedCount(table, rows[place // width], columns[place % width], float(value))
+        for place, value in zip(places.tolist(), values.tolist(), strict=True)
+    ]
+    return zip(cases.tolist(), [keyed[at] for at in which.tolist()], strict=True)
 
 
-def _diagnoses(read: Read, outcome: Outcome) -> Iterator[tuple[int, Diagnosis]]:
-    gold, predicted, names = read.gold, read.predicted, read.names
-
-    def told(side: Side, index: int) -> str:
-        return f"{side.texts[index][:LONGEST_TOLD]} [{names[side.label[index]]}]"
-
-    for index in np.flatnonzero(outcome.missed).tolist():
-        yield int(gold.case[index]), Diagnosis("missed", told(gold, index), "")
+def _diagnoses(read: Reading, outcome: Outcome) -> Iterator[tuple[int, Diagnosis]]:
+    gold, predicted = read.gold, read.predicted
     wrong = gold.label[outcome.gold] != predicted.label[outcome.predicted]
-    for row, column in zip(outcome.gold[wrong].tolist(), outcome.predicted[wrong].tolist(), strict=True):
-        yield int(gold.case[row]), Diagnosis("wrong_category", told(gold, row), told(predicted, column))
-    for index in np.flatnonzero(outcome.fragmented).tolist():
-        yield int(gold.case[index]), Diagnosis("fragmented", told(gold, index), "")
-    for index in np.flatnonzero(outcome.over_extracted).tolist():
-        yield int(predicted.case[index]), Diagnosis("over_extracted", "", told(predicted, index))
-    for case, reading in enumerate(read.readings):
-        for span in reading.misaligned:
-            yield case, Diagnosis("misaligned", "", f"{span.text[:LONGEST_TOLD]} at {span.start}–{span.end}")
+    for case, told in _told(gold, np.flatnonzero(outcome.missed), read.names):
+        yield case, Diagnosis("missed", told, "")
+    for (case, told), (_, got) in zip(
+        _told(gold, outcome.gold[wrong], read.names),
+        _told(predicted, outcome.predicted[wrong], read.names),
+        strict=True,
+    ):
+        yield case, Diagnosis("wrong_category", told, got)
+    for case, told in _told(gold, np.flatnonzero(outcome.fragmented), read.names):
+        yield case, Diagnosis("fragmented", told, "")
+    for case, told in _told(predicted, np.flatnonzero(outcome.over_extracted), read.names):
+        yield case, Diagnosis("over_extracted", "", told)
+    for stray in read.misaligned:
+        told = f"{stray.text[:LONGEST_TOLD]} at {stray.start}–{stray.end}"
+        yield stray.case, Diagnosis("misaligned", "", told)
+
+
+def _told(side: Side, chosen: Indices, names: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The case of some spans, and what they are: `red dress [subject.wardrobe]`."""
+    for case, label, given in zip(
+        side.case[chosen].tolist(), side.label[chosen].tolist(), side.given[chosen].tolist(), strict=True
+    ):
+        yield case, f"{side.listed[given].text[:LONGEST_TOLD]} [{names[label]}]"
 
 
 def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
@@ -401,7 +335,7 @@ def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
     keyed = [
         KeyedCount(table, label, column, float(labels.count(label)))
         for label in sorted(set(labels))
-        for table, column in ((CONFUSION, ERROR), (CATEGORIES, GOLD), (CATEGORIES, PREDICTED))
+        for table, column in ((CONFUSION, ERROR), (CATEGORIES, MISSED), (CATEGORIES, EXTRA))
     ]
     return CaseScore(counts, keyed)
 
@@ -413,7 +347,8 @@ def f1(matched: Values, gold: Values, predicted: Values) -> Values:
 
 def category_rows(table: KeyedSums) -> Rows:
     """Precision, recall, F1 and support of every category: ✗ below 0.70, ⚠ below 0.80, ✓ from there on."""
-    gold, predicted, matched = (table.column(key)[0] for key in (GOLD, PREDICTED, MATCHED))
+    matched, missed, extra = (table.column(key)[0] for key in (MATCHED, MISSED, EXTRA))
+    gold, predicted = matched + missed, matched + extra
     rates = {
         "precision": divide(matched, predicted),
         "recall": divide(matched, gold),

@@ -12,7 +12,7 @@ from functools import lru_cache
 import msgspec
 
 from eval_pipeline.suites.span_labeling.cases import Span, SpanInput
-from eval_pipeline.suites.span_labeling.engine.phrases import Found, find_phrases
+from eval_pipeline.suites.span_labeling.engine.phrases import find_phrases
 from eval_pipeline.suites.span_labeling.engine.technical import find_technical
 from eval_pipeline.suites.span_labeling.engine.words import Vocabulary
 from eval_pipeline.suites.span_labeling.resources import Lexicon, Resources
@@ -46,7 +46,7 @@ def label(prepared: SpanInput, parameters: Parameters, resources: Resources) -> 
         joined=parameters.joined,
         leftovers=parameters.leftovers,
     )
-    found: list[Found] = sorted([*figures, *phrases])
+    found = sorted([*figures, *phrases])
     return Labels(
         [Span(prompt[each.start : each.end], each.start, each.end, each.category) for each in found]
     )
