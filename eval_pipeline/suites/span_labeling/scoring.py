@@ -43,12 +43,14 @@ GOOD, PROBLEM = 0.80, 0.70
 """An F1 from which a category is fine, and one below which it is a problem."""
 TOLERANCE = 1e-9
 LONGEST_TOLD = 120
+MOST_SPANS = 2000
+"""More spans than that are no answer."""
 
 
 class Labels(msgspec.Struct, frozen=True):
     """The output contract."""
 
-    spans: Annotated[list[Span], msgspec.Meta(max_length=2000)]
+    spans: Annotated[list[Span], msgspec.Meta(max_length=MOST_SPANS)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,7 +16,7 @@ from eval_pipeline.suites.span_labeling.engine.phrases import find_phrases
 from eval_pipeline.suites.span_labeling.engine.technical import find_technical
 from eval_pipeline.suites.span_labeling.engine.words import Vocabulary
 from eval_pipeline.suites.span_labeling.resources import Lexicon, Resources
-from eval_pipeline.suites.span_labeling.scoring import Labels
+from eval_pipeline.suites.span_labeling.scoring import MOST_SPANS, Labels
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,12 +28,14 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether an action takes its object along."""
     joined: bool = True
     """Whether "tense but determined" and "edge of a cliff" are one span."""
+    first_mentions: bool = True
+    """Whether a subject that is only named again ("the boy") is left alone."""
     leftovers: bool = False
     """Whether phrases that the lexicon does not know are taken for subjects."""
 
 
 def label(prepared: SpanInput, parameters: Parameters, resources: Resources) -> Labels:
-    """The spans of a prompt, in reading order; none overlaps another."""
+    """The spans of a prompt, in reading order, as many as the contract allows; none overlaps another."""
     prompt = prepared.prompt
     vocabulary = _vocabulary(_Key(resources.lexicon))
     figures = find_technical(prompt)
@@ -44,9 +46,10 @@ def label(prepared: SpanInput, parameters: Parameters, resources: Resources) -> 
         whole_phrases=parameters.whole_phrases,
         objects=parameters.objects,
         joined=parameters.joined,
+        first_mentions=parameters.first_mentions,
         leftovers=parameters.leftovers,
     )
-    found = sorted([*figures, *phrases])
+    found = sorted([*figures, *phrases])[:MOST_SPANS]
     return Labels(
         [Span(prompt[each.start : each.end], each.start, each.end, each.category) for each in found]
     )

@@ -14,7 +14,7 @@ class Found(NamedTuple):
     category: str
 
 
-_NUMBER = r"\d{1,4}(?:\.\d{1,2})?"
+_NUMBER = r"\d{1,3}(?:\.\d{1,2})?"
 _COUNT = (
     rf"(?:{_NUMBER}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|half a)"
 )
@@ -37,6 +37,7 @@ _PATTERNS = tuple(
             r"(?: (?:aspect ratio|frame|format|widescreen))?"
             r"|\b(?:square|vertical|portrait|widescreen) format\b",
         ),
+        ("time", r"\b(?:(?:spring|summer|autumn|winter) of )?(?:1[5-9]|20)\d\d(?:s\b|\b(?!x))|\b[2-9]0s\b"),
         ("technical.duration", rf"\b{_COUNT}[ -]?(?:s|secs?|seconds?|minutes?|min)\b"),
         ("style.medium", r"\b(?:shot on )?\d{1,3} ?mm (?:film(?: stock| grain)?|footage)\b"),
         (
@@ -44,7 +45,6 @@ _PATTERNS = tuple(
             rf"\b\d{{1,4}} ?mm(?: (?:f/{_NUMBER}|[a-z-]{{3,12}})){{0,2}} (?:lens|telephoto|macro|prime)\b"
             rf"|\b\d{{1,4}} ?mm\b|\bf/{_NUMBER}",
         ),
-        ("time", r"\b(?:(?:spring|summer|autumn|winter) of )?(?:1[5-9]|20)\d\d(?:s\b|\b(?!x))|\b[2-9]0s\b"),
     )
 )
 
@@ -52,8 +52,11 @@ _PATTERNS = tuple(
 def find_technical(prompt: str) -> list[Found]:
     """Resolutions, frame rates, aspect ratios, durations, lenses and years; the first pattern wins."""
     found: list[Found] = []
+    taken = bytearray(len(prompt))
     for category, pattern in _PATTERNS:
         for match in pattern.finditer(prompt):
-            if all(match.end() <= each.start or each.end <= match.start() for each in found):
-                found.append(Found(match.start(), match.end(), category))
+            start, end = match.span()
+            if not any(taken[start:end]):
+                found.append(Found(start, end, category))
+                taken[start:end] = b"\1" * (end - start)
     return sorted(found)

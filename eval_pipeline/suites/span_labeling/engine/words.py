@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from eval_pipeline.metrics.text import words
 from eval_pipeline.suites.span_labeling.resources import Lexicon
@@ -163,6 +163,10 @@ OTHERS = frozenset(
         "might",
         "must",
         "also",
+        "wearing",
+        "wears",
+        "dressed",
+        "wrapped",
         "very",
         "now",
         "then",
@@ -170,16 +174,23 @@ OTHERS = frozenset(
 )
 FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | OTHERS
 _VOWELS = "aeiou"
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
+_FIELD_END = re.compile(r'"\s{0,5}:')
 
 
 @dataclass(frozen=True)
 class Token:
-    """A word of the prompt, folded for lookup, and whether it follows the last one without punctuation."""
+    """A word of the prompt, folded for lookup, and how it stands to what surrounds it."""
 
     text: str
     start: int
     end: int
     joined: bool
+    """It follows the word before it without punctuation."""
+    opens: bool
+    """It is the first word of the prompt or of a sentence."""
+    names_field: bool
+    """It is the name of a field, as in `"lighting": …`."""
 
     @property
     def is_function(self) -> bool:
@@ -197,8 +208,17 @@ def tokens_of(prompt: str) -> list[Token]:
     found: list[Token] = []
     last = 0
     for word in words(prompt):
-        joined = bool(found) and prompt[last : word.start].strip() == ""
-        found.append(Token(word.text.casefold().replace("’", "'"), word.start, word.end, joined))
+        between = prompt[last : word.start]
+        found.append(
+            Token(
+                word.text.casefold().replace("’", "'"),
+                word.start,
+                word.end,
+                joined=bool(found) and not between.strip(),
+                opens=not found or bool(_SENTENCE_END.search(between)),
+                names_field=_FIELD_END.match(prompt, word.end) is not None,
+            )
+        )
         last = word.end
     return found
 
@@ -213,9 +233,13 @@ class Vocabulary:
     """How many words the longest head has."""
     verbs: Mapping[str, str]
     """Any form of a verb → its category of action."""
+    bases: frozenset[str]
+    """Verbs without an ending."""
     sounds: frozenset[str]
     """Any form of a verb of sound."""
     modifiers: frozenset[str]
+    fixed: Mapping[str, tuple[tuple[str, ...], ...]]
+    """First word → heads that hold a function word, such as "depth of field"."""
 
     @classmethod
     def of(cls, lexicon: Lexicon) -> Vocabulary:
@@ -237,7 +261,13 @@ class Vocabulary:
         }
         longest = max((len(split(head)) for head in heads), default=1)
         keyed = {" ".join(split(head)): category for head, category in heads.items()}
-        return cls(keyed, longest, verbs, frozenset(sounds), frozenset(lexicon.modifiers))
+        fixed: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for head in heads:
+            parts = tuple(head.split())
+            if not FUNCTION_WORDS.isdisjoint(parts):
+                fixed[parts[0]] = (*fixed.get(parts[0], ()), parts)
+        bases = frozenset(each for entries in lexicon.verbs.values() for each in entries)
+        return cls(keyed, longest, verbs, bases, frozenset(sounds), frozenset(lexicon.modifiers), fixed)
 
 
 def split(phrase: str) -> list[str]:
@@ -258,21 +288,18 @@ def plurals(noun: str) -> Iterator[str]:
         yield noun + "s"
 
 
-@lru_cache(maxsize=4096)
-def forms(verb: str) -> tuple[str, ...]:
-    """A regular verb with its endings: -s, -ed, -ing."""
+def forms(verb: str) -> Iterator[str]:
+    """A regular verb in the present: as it is, with -s, with -ing. Prompts tell what is to be seen now."""
+    yield verb
     if " " in verb:
-        return (verb,)
+        return
     if verb.endswith("y") and verb[-2] not in _VOWELS:
-        return verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"
-    third = verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+        yield verb[:-1] + "ies"
+    else:
+        yield verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
-        return verb, third, verb + "d", verb[:-1] + "ing"
-    doubles = (
-        len(verb) <= 4
-        and verb[-1] not in "wxy" + _VOWELS
-        and verb[-2:-1] in _VOWELS
-        and verb[-3:-2] not in _VOWELS
-    )
-    stem = verb + verb[-1] if doubles else verb
-    return verb, third, stem + "ed", stem + "ing", verb + "ed", verb + "ing"
+        yield verb[:-1] + "ing"
+    else:
+        yield verb + "ing"
+        if verb[-1] not in "wxy" + _VOWELS and verb[-2:-1] in _VOWELS and verb[-3:-2] not in _VOWELS:
+            yield verb + verb[-1] + "ing"
