@@ -9,168 +9,34 @@ from dataclasses import dataclass
 from eval_pipeline.metrics.text import words
 from eval_pipeline.suites.span_labeling.resources import Lexicon
 
-DETERMINERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "his",
-        "her",
-        "its",
-        "their",
-        "my",
-        "your",
-        "our",
-        "some",
-        "every",
-        "each",
-        "two",
-        "three",
-        "four",
-        "five",
-    ]
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+DETERMINERS = _listed(
+    """
+    a an each every five four her his its my our some that the their these this those three two your
+    """
 )
-PREPOSITIONS = frozenset(
-    [
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "without",
-        "from",
-        "into",
-        "onto",
-        "through",
-        "across",
-        "over",
-        "under",
-        "beneath",
-        "above",
-        "below",
-        "behind",
-        "beside",
-        "between",
-        "among",
-        "along",
-        "around",
-        "against",
-        "towards",
-        "toward",
-        "past",
-        "near",
-        "inside",
-        "outside",
-        "during",
-        "before",
-        "after",
-        "down",
-        "up",
-        "out",
-        "off",
-        "as",
-        "for",
-        "to",
-        "while",
-        "until",
-        "beyond",
-        "per",
-        "round",
-        "about",
-        "within",
-        "upon",
-        "amid",
-    ]
+PREPOSITIONS = _listed(
+    """
+    about above across after against along amid among around as at before behind below beneath beside
+    between beyond by down during for from in inside into near of off on onto out outside over past per
+    round through to toward towards under until up upon while with within without
+    """
 )
-PARTICLES = frozenset(
-    [
-        "up",
-        "down",
-        "out",
-        "off",
-        "away",
-        "back",
-        "ahead",
-        "forward",
-        "backwards",
-        "aboard",
-        "over",
-        "past",
-        "behind",
-        "overhead",
-    ]
+PARTICLES = _listed(
+    """
+    aboard ahead away back backwards behind down forward off out over overhead past up
+    """
 )
-OTHERS = frozenset(
-    [
-        "and",
-        "or",
-        "but",
-        "yet",
-        "then",
-        "so",
-        "if",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "not",
-        "no",
-        "he",
-        "she",
-        "it",
-        "they",
-        "we",
-        "you",
-        "i",
-        "him",
-        "them",
-        "who",
-        "which",
-        "whose",
-        "where",
-        "when",
-        "there",
-        "here",
-        "just",
-        "both",
-        "another",
-        "one",
-        "us",
-        "me",
-        "let",
-        "make",
-        "please",
-        "can",
-        "will",
-        "would",
-        "should",
-        "could",
-        "may",
-        "might",
-        "must",
-        "also",
-        "wearing",
-        "wears",
-        "dressed",
-        "wrapped",
-        "very",
-        "now",
-        "then",
-    ]
+OTHERS = _listed(
+    """
+    also and another are be been being both but can could did do does dressed had has have he here him i if
+    is it just let make may me might must no not now one or please she should so them then there they us
+    very was we wearing wears were when where which who whose will would wrapped yet you
+    """
 )
 FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | OTHERS
 _VOWELS = "aeiou"
