@@ -391,7 +391,7 @@ class Suite:
     tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
     """Tables for people, from the keyed counts of the same name."""
     confusions: tuple[str, ...] = ()
-    """Which of the tables are confusion matrices, made by `matrix_rows`: they are shown as pictures too."""
+    """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
     problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
     """From the tables, what the headline hides, the worst first: it is told wherever the headline is."""
     trial_metrics: tuple[TrialMetric, ...] = ()

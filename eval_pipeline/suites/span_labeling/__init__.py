@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval_pipeline.suite import Suite, matrix_rows
+from eval_pipeline.suite import Suite
 from eval_pipeline.suites.span_labeling.cases import SpanCases, SpanExpected, SpanInput
 from eval_pipeline.suites.span_labeling.engine import Parameters, label
 from eval_pipeline.suites.span_labeling.requirements import REQUIREMENTS, measure
@@ -15,6 +15,7 @@ from eval_pipeline.suites.span_labeling.scoring import (
     Settings,
     case_passes,
     category_rows,
+    confusion_rows,
     errored,
     problem_categories,
     score,
@@ -37,7 +38,7 @@ SUITE = Suite(
     resources=load_resources,
     errored=errored,
     groups=("kind",),
-    tables={CATEGORIES: category_rows, CONFUSION: matrix_rows},
+    tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
     confusions=(CONFUSION,),
     problems=problem_categories,
     measure=measure,

@@ -33,7 +33,7 @@ from eval_pipeline.suite import (
 )
 from eval_pipeline.suites.span_labeling.cases import Span, SpanCase
 from eval_pipeline.suites.span_labeling.reading import Indices, Reading, Side, read_batch
-from eval_pipeline.suites.span_labeling.resources import ERROR, MISSED, SPURIOUS
+from eval_pipeline.suites.span_labeling.resources import ERROR, MISSED, RESERVED, SPURIOUS
 
 Flags = NDArray[np.bool_]
 
@@ -345,6 +345,26 @@ def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
 def f1(matched: Values, gold: Values, predicted: Values) -> Values:
     """2·matched ÷ (gold + predicted): the harmonic mean of precision and recall."""
     return divide(2 * matched, gold + predicted)
+
+
+def confusion_rows(table: KeyedSums) -> Rows:
+    """Golden categories down, predicted ones across; what is no category comes last.
+
+    Golden spans that nothing matches stand in the column `missed`, predictions that match nothing in
+    the row `spurious`, unknown categories in the column `invalid`, errored cases in the column `error`.
+    """
+
+    def places(keys: Sequence[str]) -> list[int]:
+        return sorted(range(len(keys)), key=lambda at: (keys[at] in RESERVED, keys[at]))
+
+    cells = table.values[0].astype(int)
+    return [
+        {
+            "": table.row_keys[row],
+            **{table.column_keys[at]: int(cells[row, at]) for at in places(table.column_keys)},
+        }
+        for row in places(table.row_keys)
+    ]
 
 
 def category_rows(table: KeyedSums) -> Rows:

@@ -147,7 +147,6 @@ def test_the_confusion_matrix_has_a_place_for_missed_spurious_and_invalid() -> N
         span("walks", MOVE),
         span("through a", MOVE),
     ]
-    context = Context()
     assert cells(output) == {
         (WHO, WEAR): 1.0,
         (WEAR, "invalid"): 1.0,
@@ -156,9 +155,10 @@ def test_the_confusion_matrix_has_a_place_for_missed_spurious_and_invalid() -> N
         (WHERE, "missed"): 1.0,
         ("spurious", MOVE): 1.0,
     }
-    summary = summarize(SUITE, scores_of(output, context=context), {})
-    row = next(row for row in summary.tables["confusion"] if row[""] == "spurious")
-    assert row[MOVE] == 1.0
+    rows = summarize(SUITE, scores_of(output), {}).tables["confusion"]
+    assert [row[""] for row in rows] == [MOVE, WHERE, HOW, WHO, WEAR, "spurious"]
+    assert list(rows[0]) == ["", MOVE, WEAR, "invalid", "missed"]
+    assert rows[-1] == {"": "spurious", MOVE: 1, WEAR: 0, "invalid": 0, "missed": 0}
 
 
 def test_a_category_is_compared_after_normalization() -> None:
