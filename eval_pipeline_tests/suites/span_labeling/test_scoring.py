@@ -214,6 +214,12 @@ def test_a_text_that_stands_nowhere_is_spurious(text: str) -> None:
     )
 
 
+def test_a_blank_text_stands_nowhere_even_over_blanks() -> None:
+    case = case_of([span("red", WEAR, "the red")], "the red")
+    found = scored([{"text": "", "start": 3, "end": 4, "category": WEAR}], case)
+    assert (found["over_extraction_rate"], found["misaligned_rate"]) == (1.0, 1.0)
+
+
 def test_spelling_apart_the_text_is_compared_as_everywhere() -> None:
     prompt = "A RED\u00a0dress"
     case = case_of([span("RED\u00a0dress", WEAR, prompt)], prompt)
