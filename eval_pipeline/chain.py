@@ -259,6 +259,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
         tables = shown.group_tables(suite, evaluation.summary), shown.suite_tables(evaluation.summary)
+        confusion = shown.confusion_charts(suite, evaluation.summary)
         yield dg.MaterializeResult(
             value=evaluation,
             data_version=dg.DataVersion(evaluation.id),
@@ -266,6 +267,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 "metrics": dg.MetadataValue.md(shown.metric_table(suite, evaluation.summary)),
                 **({"models": dg.MetadataValue.md(shown.model_list(suite))} if suite.models else {}),
                 "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
+                **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md("\n\n".join(filter(None, tables)) or "none"),
                 "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),

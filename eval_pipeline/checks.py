@@ -13,7 +13,7 @@ from eval_pipeline.gates import ERROR_GATE, GATES_FILE, Gate, GateResult, judge
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.problems import Problem
-from eval_pipeline.reports.evaluation import explanations
+from eval_pipeline.reports.evaluation import explanations, hidden_problems
 from eval_pipeline.reports.markdown import bullets, plain
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.stages import LoadedGolden
@@ -180,13 +180,16 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
     version = evaluation.identity.outputs.version
     for name in gated:
         if name in results:
-            yield _gate_check(suite, version, results[name], scores)
+            hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
+            yield _gate_check(suite, version, results[name], scores, hidden)
         else:
             told = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), told)
 
 
-def _gate_check(suite: Suite, version: str, result: GateResult, scores: Scores) -> dg.AssetCheckResult:
+def _gate_check(
+    suite: Suite, version: str, result: GateResult, scores: Scores, hidden: str
+) -> dg.AssetCheckResult:
     named = explanations(suite, result.metric, scores) if result.status in ("warn", "fail") else []
     more = f"; and {len(named) - MOST_NAMED} more cases" if len(named) > MOST_NAMED else ""
     told = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
@@ -194,7 +197,7 @@ def _gate_check(suite: Suite, version: str, result: GateResult, scores: Scores) 
         check_name=gate_check(result.metric),
         passed=result.status in ("pass", "not_applicable"),
         severity=_severity("critical" if result.status == "fail" else "warning"),
-        description=f"{version}: {result.told}{told}",
+        description=" ".join(filter(None, (f"{version}: {result.told}", hidden))) + told,
         metadata={
             "status": result.status,
             "zone": result.zone or "none",

@@ -100,6 +100,8 @@ class Summary(msgspec.Struct, frozen=True):
     groups: dict[str, dict[str, dict[str, float | None]]]
     tables: dict[str, list[dict[str, Any]]]
     gates: tuple[GateResult, ...]
+    problems: tuple[str, ...] = ()
+    """What the headline hides."""
 
     @property
     def passed(self) -> bool:
@@ -151,6 +153,7 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         judge(gate, name, values[name].value, values[name].applies, number(values[name].value, units[name]))
         for name, gate in gates.items()
     ]
+    tables = _tables(suite, scores)
     return Summary(
         suite=suite.name,
         cases=scores.case_count,
@@ -158,8 +161,9 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         errors=scores.errors,
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
-        tables=_tables(suite, scores),
+        tables=tables,
         gates=advise(suite, results),
+        problems=tuple(suite.problems(tables)) if suite.problems else (),
     )
 
 
@@ -328,6 +332,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
             for gate in summary.gates
         ],
         **({"models": model_report(suite)} if suite.models else {}),
+        "problems": list(summary.problems),
         "pass": summary.passed,
     }
     return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}

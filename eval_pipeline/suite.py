@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer, AnswerFile, index_answers
+from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFile, index_answers
 from eval_pipeline.problems import Problems
 
 Input = TypeVar("Input")
@@ -185,6 +185,17 @@ class Items(Sequence[Item]):
         self.outputs = outputs
         self._trial = trial
         self._answer = answer
+
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> Items:
+        """Items of one trial that are there already."""
+        trial = items[0].trial if items else FIRST_TRIAL
+        return cls(
+            [item.case for item in items],
+            [item.output for item in items],
+            trial,
+            lambda index: items[index].answer,
+        )
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -448,6 +459,10 @@ class Suite:
     """Case attributes by which every metric is also shown."""
     tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
     """Tables for people, from the keyed counts of the same name."""
+    confusions: tuple[str, ...] = ()
+    """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
+    problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
+    """From the tables, what the headline hides, the worst first: it is told wherever the headline is."""
     trial_metrics: tuple[TrialMetric, ...] = ()
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""

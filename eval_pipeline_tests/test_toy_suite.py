@@ -13,6 +13,7 @@ from eval_pipeline.evaluation import context_for, model_report
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.reports.evaluation import model_list, model_notes
+from eval_pipeline.reports.markdown import readable
 from eval_pipeline.suite import Measured, Metric, Model, Suite, ratio_of
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.conftest import TOY
@@ -35,6 +36,11 @@ def test_it_gets_the_whole_chain_and_its_checks(toy: Project) -> None:
     assert "guess-v1.0: 75.0 % is between" in str(found["gate_accuracy"].description)
     assert "wolf: dog" in str(found["gate_accuracy"].description)
     assert "no baseline" in str(found["regression"].description)
+    assert "Problems: wolf." in str(found["gate_accuracy"].description)
+    assert "Problems" not in str(found["gate_error_rate"].description)
+    report = result.output_for_node("toy__report").text
+    assert "Problems: wolf." in readable(report)
+    assert "![confusion](data:image/svg+xml;base64," in report
     evaluation = result.output_for_node("toy__metrics")
     values = {name: each.value for name, each in evaluation.summary.metrics.items()}
     assert values["accuracy"] == 0.75

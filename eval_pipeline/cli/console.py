@@ -17,7 +17,7 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Summary
 from eval_pipeline.progress import Tally
-from eval_pipeline.reports.evaluation import STATUS_SIGNS, model_notes, units
+from eval_pipeline.reports.evaluation import STATUS_SIGNS, hidden_problems, model_notes, units
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.suite import Suite
 
@@ -92,6 +92,8 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     print_table(("metric", "value", *over_trials, "gate"), rows)
     size = f"{counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')}"
     click.echo(f"{size}, {counted(summary.error_count, 'error')}.")
+    if hidden := hidden_problems(summary):
+        click.echo(hidden)
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
             click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.told}")

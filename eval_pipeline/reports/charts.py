@@ -8,6 +8,7 @@ from html import escape
 from typing import NamedTuple
 
 LABEL, BAR, SHOWN, ROW = 230, 380, 150, 24
+CELL, LONGEST_LABEL = 30, 28
 
 GREEN, GOLD, AMBER, RED, GREY = "#2e7d32", "#b8860b", "#ef8f00", "#c62828", "#78909c"
 
@@ -52,6 +53,54 @@ def bars(title: str, rows: Sequence[Bar]) -> str:
             )
     parts.append(f'<line x1="{zero}" x2="{zero}" y1="30" y2="{height - 6}" stroke="#90a4ae"/></svg>')
     return "".join(parts)
+
+
+def heatmap(
+    title: str, row_labels: Sequence[str], column_labels: Sequence[str], cells: Sequence[Sequence[float]]
+) -> str:
+    """A matrix whose cells are the darker, the larger their share of their row; zeros stay blank.
+
+    Cells on the diagonal, where row and column have the same label, are green, all others red.
+    """
+    slant = max((_shortened(label) for label in column_labels), key=len, default="")
+    top = 40 + 6 * len(slant)
+    width = max(LABEL + CELL * len(column_labels) + 7 * len(slant), 9 * len(title))
+    height = top + CELL * len(row_labels) + 12
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'font-family="sans-serif" font-size="12">',
+        '<rect width="100%" height="100%" fill="#ffffff"/>'
+        f'<text x="8" y="20" font-size="13" font-weight="bold">{escape(title)}</text>',
+    ]
+    for index, label in enumerate(column_labels):
+        x, y = LABEL + CELL * index + CELL / 2, top - 6
+        text = escape(_shortened(label))
+        parts.append(f'<text x="{x}" y="{y}" transform="rotate(-50 {x} {y})">{text}</text>')
+    for index, (label, row) in enumerate(zip(row_labels, cells, strict=True)):
+        y = top + CELL * index
+        parts.append(f'<text x="8" y="{y + 20}">{escape(_shortened(label))}</text>')
+        total = sum(row)
+        parts += [
+            _cell(LABEL + CELL * place, y, value, value / total, GREEN if column == label else RED)
+            for place, (column, value) in enumerate(zip(column_labels, row, strict=True))
+            if value > 0
+        ]
+    frame = f'width="{CELL * len(column_labels)}" height="{CELL * len(row_labels)}"'
+    parts.append(f'<rect x="{LABEL}" y="{top}" {frame} fill="none" stroke="#90a4ae"/></svg>')
+    return "".join(parts)
+
+
+def _cell(x: float, y: float, value: float, share: float, colour: str) -> str:
+    ink = "#ffffff" if share > 0.5 else "#263238"
+    return (
+        f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{colour}" '
+        f'fill-opacity="{0.12 + 0.88 * share:.2f}"/>'
+        f'<text x="{x + CELL / 2}" y="{y + 20}" text-anchor="middle" fill="{ink}">{value:g}</text>'
+    )
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
 def image(svg: str, description: str) -> str:

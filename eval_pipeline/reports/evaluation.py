@@ -10,7 +10,7 @@ from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
 from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
-from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, line
+from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number
 from eval_pipeline.scoring import Scores, quantities
@@ -23,6 +23,7 @@ STATUS_SIGNS = {"pass": "✓", "warn": "⚠", "fail": "✗", "not_applicable": "
 MOST_DIAGNOSES = 12
 MOST_ROWS = 100
 LONGEST_NOTE = 500
+MOST_PROBLEMS = 10
 
 
 def units(suite: Suite) -> dict[str, Unit]:
@@ -215,6 +216,33 @@ def group_tables(suite: Suite, summary: Summary) -> str:
     )
 
 
+def hidden_problems(summary: Summary) -> str:
+    """What the headline hides, in a sentence; nothing where it hides nothing."""
+    if not summary.problems:
+        return ""
+    more = len(summary.problems) - MOST_PROBLEMS
+    told = ", ".join(flat(problem) for problem in summary.problems[:MOST_PROBLEMS])
+    return f"Problems: {told}{f' and {more} more' if more > 0 else ''}."
+
+
+def confusion_charts(suite: Suite, summary: Summary) -> str:
+    """The suite's confusion matrices as pictures."""
+    charts = []
+    for name in suite.confusions:
+        if rows := summary.tables[name]:
+            labels = [flat(row[""]) for row in rows]
+            columns = [column for column in rows[0] if column]
+            cells = [[row[column] for column in columns] for row in rows]
+            title = f"{suite.name}, {name.replace('_', ' ')}: rows are gold, columns are predicted"
+            charts.append(
+                image(
+                    heatmap(title, labels, [flat(column) for column in columns], cells),
+                    name.replace("_", " "),
+                )
+            )
+    return "\n\n".join(charts)
+
+
 def suite_tables(summary: Summary) -> str:
     """The tables that the suite itself defines."""
     return "\n\n".join(
@@ -338,6 +366,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
         f"# {outputs.version}: {verdict}",
         f"{suite.description} {counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')} "
         f"on engine `{outputs.engine}` ({plain(outputs.model)}), {counted(summary.error_count, 'error')}.",
+        plain(hidden_problems(summary), 1000),
         "## Gates\n\n"
         + (
             bullets([*(f"✗ {line}" for line in failing), *(f"⚠ {line}" for line in warnings)])
@@ -349,7 +378,16 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
         + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
         "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
         "## Groups and tables\n\n"
-        + "\n\n".join(filter(None, (group_tables(suite, summary), suite_tables(summary)))),
+        + "\n\n".join(
+            filter(
+                None,
+                (
+                    confusion_charts(suite, summary),
+                    group_tables(suite, summary),
+                    suite_tables(summary),
+                ),
+            )
+        ),
         "## Identity\n\n"
         + table(
             ("what", "value"),

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.reports.charts import BAR, GREEN, LABEL, RED, Bar, bars, image
+from eval_pipeline.reports.charts import (
+    BAR,
+    CELL,
+    GREEN,
+    LABEL,
+    LONGEST_LABEL,
+    RED,
+    Bar,
+    bars,
+    heatmap,
+    image,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 READABLE = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cn"]))
@@ -64,6 +75,23 @@ def test_bars_are_as_long_as_their_values(lengths: list[float], expected: list[t
 def test_marks_are_drawn_at_their_lengths() -> None:
     lines = list(parsed(bars("t", [Bar("x", 0.5, RED, "", (0.25, 1.0))])).iter(f"{SVG}line"))
     assert [float(each.attrib["x1"]) for each in lines] == [LABEL + BAR / 4, LABEL + BAR, LABEL]
+
+
+def test_a_heatmap_shades_by_share_of_the_row_and_leaves_zeros_blank() -> None:
+    svg = heatmap("t", ["cat", "dog"], ["cat", "dog", "missed"], [[3, 0, 1], [0, 2, 0]])
+    assert texts(svg) == ["t", "cat", "dog", "missed", "cat", "3", "1", "dog", "2"]
+    filled = [each for each in parsed(svg).iter(f"{SVG}rect") if "fill-opacity" in each.attrib]
+    shades = [(each.attrib["fill"], float(each.attrib["fill-opacity"])) for each in filled]
+    assert shades == [(GREEN, 0.78), (RED, 0.34), (GREEN, 1.0)]
+    assert [float(each.attrib["x"]) for each in filled] == [LABEL, LABEL + 2 * CELL, LABEL + CELL]
+
+
+@given(READABLE, st.lists(READABLE, max_size=3), st.lists(READABLE, max_size=3), st.integers(0, 9))
+def test_heatmaps_are_well_formed(title: str, rows: list[str], columns: list[str], value: int) -> None:
+    svg = heatmap(title, rows, columns, [[value] * len(columns)] * len(rows))
+    assert texts(svg)[0] == title
+    assert all(len(text) <= LONGEST_LABEL for text in texts(svg)[1:])
+    assert {each.tag for each in parsed(svg).iter()} == {f"{SVG}{tag}" for tag in ("svg", "rect", "text")}
 
 
 def test_an_image_holds_the_whole_chart() -> None:

@@ -73,5 +73,7 @@ SUITE = kit.Suite(
     headline="accuracy",
     case_passes=lambda sums: sums["right"] > 0,
     tables={"confusion": kit.matrix_rows},
+    confusions=("confusion",),
+    problems=lambda tables: [row[""] for row in tables["confusion"] if not row.get(row[""])],
     embedded=lambda prepared, parameters, resources: {"animal": prepared.hints[0]},
 )

@@ -1,0 +1,476 @@
+"""Scoring labelled spans: relaxed positions, categories, fragments, and what was missed or made up.
+
+A batch is scored as columns: only spans that could be matched in more than one way need a matching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.metrics.matching import Overlaps, maximum_matching, overlaps
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.reports.numbers import number
+from eval_pipeline.suite import (
+    Batch,
+    CaseScore,
+    Context,
+    Diagnosis,
+    Item,
+    KeyedCount,
+    KeyedSums,
+    Metric,
+    Rows,
+    Sums,
+    Values,
+    divide,
+    ratio_of,
+)
+from eval_pipeline.suites.span_labeling.cases import Span, SpanCase
+from eval_pipeline.suites.span_labeling.reading import Indices, Reading, Side, read_batch
+from eval_pipeline.suites.span_labeling.resources import ERROR, MISSED, RESERVED, SPURIOUS
+
+Flags = NDArray[np.bool_]
+
+CONFUSION, CATEGORIES = "confusion", "categories"
+MATCHED, EXTRA = "matched", "extra"
+GOOD, PROBLEM = 0.80, 0.70
+"""An F1 from which a category is fine, and one below which it is a problem."""
+TOLERANCE = 1e-9
+LONGEST_TOLD = 120
+MOST_SPANS = 2000
+"""More spans than that are no answer."""
+
+
+class Labels(msgspec.Struct, frozen=True):
+    """The output contract."""
+
+    spans: Annotated[list[Span], msgspec.Meta(max_length=MOST_SPANS)]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When two spans agree in position."""
+
+    minimum_iou: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.4
+    """Characters in both ÷ characters in either, from which on they agree."""
+    boundary_drift: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 2
+    """Overlapping spans also agree when neither boundary is off by more characters than this."""
+
+
+class Pairs(NamedTuple):
+    """Pairs of a golden and a predicted span of one case that overlap."""
+
+    gold: Indices
+    predicted: Indices
+    length: Indices
+    agree: Flags
+    same: Flags
+
+
+def find_pairs(gold: Side, predicted: Side, base: Indices, settings: Settings) -> Pairs:
+    """All overlapping pairs: whether they agree in position, and whether their categories are the same.
+
+    With prompts laid end to end, no span meets one of another case.
+    """
+    gold_base, predicted_base = base[gold.case], base[predicted.case]
+    found: Overlaps = overlaps(
+        gold.start + gold_base,
+        gold.end + gold_base,
+        predicted.start + predicted_base,
+        predicted.end + predicted_base,
+    )
+    g, p = found.first, found.second
+    union = (gold.end - gold.start)[g] + (predicted.end - predicted.start)[p] - found.length
+    drift = settings.boundary_drift
+    close = (np.abs(gold.start[g] - predicted.start[p]) <= drift) & (
+        np.abs(gold.end[g] - predicted.end[p]) <= drift
+    )
+    agree = (found.length >= settings.minimum_iou * union - TOLERANCE) | close
+    return Pairs(g, p, found.length, agree, gold.label[g] == predicted.label[p])
+
+
+def match(pairs: Pairs, wanted: Flags, predicted: Side) -> tuple[Indices, Indices]:
+    """A maximum matching of the wanted pairs: golden spans, and the predicted ones matched to them.
+
+    Most matches, then the most characters in common, then the most equal categories, then the
+    predictions that start and end first. Where only one span of several can be matched, its best
+    partner is taken without a search.
+    """
+    chosen = np.flatnonzero(wanted)
+    rows, columns = pairs.gold[chosen], pairs.predicted[chosen]
+    alone = _with_no_rival(rows, columns)
+    taken = [_best_of_each(chosen[alone], rows[alone], pairs, predicted)]
+    chosen, rows, columns = chosen[~alone], rows[~alone], columns[~alone]
+    alone = _with_no_rival(columns, rows)
+    taken.append(_best_of_each(chosen[alone], columns[alone], pairs, predicted))
+    rest = chosen[~alone]
+    found = np.concatenate(taken)
+    if not len(rest):
+        return pairs.gold[found], pairs.predicted[found]
+    candidates = zip(
+        pairs.gold[rest].tolist(),
+        pairs.predicted[rest].tolist(),
+        zip(*(weight.tolist() for weight in _weights(rest, pairs, predicted)), strict=True),
+        strict=True,
+    )
+    settled = np.array(maximum_matching(candidates), dtype=np.int64)
+    return (
+        np.concatenate([pairs.gold[found], settled[:, 0]]),
+        np.concatenate([pairs.predicted[found], settled[:, 1]]),
+    )
+
+
+def _with_no_rival(spans: Indices, partners: Indices) -> Flags:
+    """Pairs of spans none of whose partners has another choice."""
+    if not len(spans):
+        return np.zeros(0, dtype=bool)
+    shared = np.bincount(partners)[partners] > 1
+    rivals = np.bincount(spans[shared], minlength=int(spans.max()) + 1)
+    free: Flags = rivals[spans] == 0
+    return free
+
+
+def _weights(chosen: Indices, pairs: Pairs, predicted: Side) -> tuple[Indices, ...]:
+    """How well pairs fit, the most important first."""
+    columns = pairs.predicted[chosen]
+    same = pairs.same[chosen].astype(np.int64)
+    return pairs.length[chosen], same, -predicted.start[columns], -predicted.end[columns]
+
+
+def _best_of_each(chosen: Indices, spans: Indices, pairs: Pairs, predicted: Side) -> Indices:
+    """For every span the pair that fits best."""
+    weights = _weights(chosen, pairs, predicted)
+    order = np.lexsort((*(-weight for weight in reversed(weights)), spans))
+    return chosen[order[_firsts(spans[order])]]
+
+
+def _firsts(values: Indices) -> Flags:
+    """Which of some sorted values are the first of their kind."""
+    firsts = np.ones(len(values), dtype=bool)
+    firsts[1:] = values[1:] != values[:-1]
+    return firsts
+
+
+def find_fragments(pairs: Pairs, predicted: Side) -> tuple[Indices, Indices]:
+    """Predicted spans that lie at least half inside the golden span they overlap most, and that span.
+
+    Of golden spans that a prediction overlaps equally, the first one counts.
+    """
+    order = np.lexsort((pairs.gold, -pairs.length, pairs.predicted))
+    best = order[_firsts(pairs.predicted[order])]
+    sizes = (predicted.end - predicted.start)[pairs.predicted[best]]
+    inside = best[2 * pairs.length[best] >= sizes]
+    return pairs.gold[inside], pairs.predicted[inside]
+
+
+class Outcome(NamedTuple):
+    """What became of every span of a batch."""
+
+    exact: Flags
+    """Golden spans matched in position and category."""
+    exact_predicted: Flags
+    """Predicted spans matched in position and category."""
+    gold: Indices
+    """Golden spans matched in position, and beside them the predicted ones."""
+    predicted: Indices
+    fragmented: Flags
+    """Golden spans that hold two or more fragments."""
+    missed: Flags
+    spurious: Flags
+    """Predicted spans that are matched to nothing."""
+    over_extracted: Flags
+    """Spurious ones that are no fragment of a golden span either."""
+
+
+def judge(read: Reading, settings: Settings) -> Outcome:
+    """Match the spans of a batch."""
+    gold, predicted = read.gold, read.predicted
+    pairs = find_pairs(gold, predicted, read.base, settings)
+    size = len(gold.case), len(predicted.case)
+    exact = match(pairs, pairs.agree & pairs.same, predicted)
+    matched = match(pairs, pairs.agree, predicted)
+    holders, fragments = find_fragments(pairs, predicted)
+    spurious = ~_flags(size[1], matched[1])
+    return Outcome(
+        exact=_flags(size[0], exact[0]),
+        exact_predicted=_flags(size[1], exact[1]),
+        gold=matched[0],
+        predicted=matched[1],
+        fragmented=np.bincount(holders, minlength=size[0]) >= 2,
+        missed=~_flags(size[0], matched[0]),
+        spurious=spurious,
+        over_extracted=spurious & ~_flags(size[1], fragments),
+    )
+
+
+def _flags(size: int, chosen: Indices) -> Flags:
+    flags = np.zeros(size, dtype=bool)
+    flags[chosen] = True
+    return flags
+
+
+def score(items: Sequence[Item], context: Context) -> Batch:
+    """Counts, tables and diagnoses of a batch of answers."""
+    settings = context.settings or Settings()
+    read = read_batch(items, context.resources.categories if context.resources else frozenset())
+    outcome = judge(read, settings)
+    return Batch(
+        _counts(read, outcome),
+        list(_keyed(read, outcome)),
+        list(_diagnoses(read, outcome)),
+    )
+
+
+def _counts(read: Reading, outcome: Outcome) -> dict[str, Values]:
+    gold, predicted, size = read.gold, read.predicted, len(read.base)
+
+    def per_case(cases: Indices) -> Values:
+        return np.bincount(cases, minlength=size).astype(float)
+
+    right = gold.label[outcome.gold] == predicted.label[outcome.predicted]
+    return {
+        "gold": per_case(gold.case),
+        "predicted": per_case(predicted.case),
+        "matched": per_case(gold.case[outcome.exact]),
+        "positioned": per_case(gold.case[outcome.gold]),
+        "categorized": per_case(gold.case[outcome.gold[right]]),
+        "fragmented": per_case(gold.case[outcome.fragmented]),
+        "over_extracted": per_case(predicted.case[outcome.over_extracted]),
+        "misaligned": per_case(np.array([stray.case for stray in read.misaligned], dtype=np.int64)),
+        "distinct": read.distinct.astype(float),
+        "repeated": read.entries - per_case(predicted.case),
+        "entries": read.entries.astype(float),
+    }
+
+
+def _keyed(read: Reading, outcome: Outcome) -> Iterator[tuple[int, KeyedCount]]:
+    """The cells of the confusion matrix and of the table of categories."""
+    gold, predicted, names = read.gold, read.predicted, read.names
+    missed, spurious = names.index(MISSED), names.index(SPURIOUS)
+    yield from _summed(
+        CONFUSION,
+        names,
+        (
+            (gold.case[outcome.gold], gold.label[outcome.gold], predicted.label[outcome.predicted]),
+            (gold.case[outcome.missed], gold.label[outcome.missed], missed),
+            (predicted.case[outcome.spurious], spurious, predicted.label[outcome.spurious]),
+        ),
+        names,
+    )
+    sides = ((gold, outcome.exact), (gold, ~outcome.exact), (predicted, ~outcome.exact_predicted))
+    cells = ((side.case[chosen], side.label[chosen], key) for key, (side, chosen) in enumerate(sides))
+    yield from _summed(CATEGORIES, names, cells, (MATCHED, MISSED, EXTRA))
+
+
+def _summed(
+    table: str,
+    rows: Sequence[str],
+    counted: Iterable[tuple[Indices, Indices | int, Indices | int]],
+    columns: Sequence[str],
+) -> Iterator[tuple[int, KeyedCount]]:
+    """How often each cell (case, row, column) occurs."""
+    height, width = len(rows), len(columns)
+    codes = np.concatenate([(case * height + row) * width + column for case, row, column in counted])
+    found, counts = np.unique(codes, return_counts=True)
+    cases, cells = np.divmod(found, height * width)
+    # The same few cells come back in every case: each is made once.
+    kinds, which = np.unique(cells * (counts.max(initial=0) + 1) + counts, return_inverse=True)
+    places, values = np.divmod(kinds, counts.max(initial=0) + 1)
+    keyed = [
+        KeyedCount(table, rows[place // width], columns[place % width], float(value))
+        for place, value in zip(places.tolist(), values.tolist(), strict=True)
+    ]
+    return zip(cases.tolist(), [keyed[at] for at in which.tolist()], strict=True)
+
+
+def _diagnoses(read: Reading, outcome: Outcome) -> Iterator[tuple[int, Diagnosis]]:
+    gold, predicted = read.gold, read.predicted
+    wrong = gold.label[outcome.gold] != predicted.label[outcome.predicted]
+    for case, told in _told(gold, np.flatnonzero(outcome.missed), read.names):
+        yield case, Diagnosis("missed", told, "")
+    for (case, told), (_, got) in zip(
+        _told(gold, outcome.gold[wrong], read.names),
+        _told(predicted, outcome.predicted[wrong], read.names),
+        strict=True,
+    ):
+        yield case, Diagnosis("wrong_category", told, got)
+    for case, told in _told(gold, np.flatnonzero(outcome.fragmented), read.names):
+        yield case, Diagnosis("fragmented", told, "")
+    for case, told in _told(predicted, np.flatnonzero(outcome.over_extracted), read.names):
+        yield case, Diagnosis("over_extracted", "", told)
+    for stray in read.misaligned:
+        told = f"{stray.text[:LONGEST_TOLD]} at {stray.start}–{stray.end}"
+        yield stray.case, Diagnosis("misaligned", "", told)
+
+
+def _told(side: Side, chosen: Indices, names: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The case of some spans, and what they are: `red dress [subject.wardrobe]`."""
+    for case, label, given in zip(
+        side.case[chosen].tolist(), side.label[chosen].tolist(), side.given[chosen].tolist(), strict=True
+    ):
+        yield case, f"{side.listed[given].text[:LONGEST_TOLD]} [{names[label]}]"
+
+
+def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
+    """An error counts as if as many spans had been predicted as are golden, at least one, and all wrong."""
+    labels = [normalize(span.category) for span in case.expected.spans]
+    gold = float(len(labels))
+    wrong = max(gold, 1.0)
+    counts = {
+        "gold": gold,
+        "predicted": wrong,
+        "matched": 0.0,
+        "positioned": gold,
+        "categorized": 0.0,
+        "fragmented": gold,
+        "over_extracted": wrong,
+        "misaligned": wrong,
+        "distinct": wrong,
+        "repeated": wrong,
+        "entries": wrong,
+    }
+    keyed = [
+        KeyedCount(table, label, column, float(labels.count(label)))
+        for label in sorted(set(labels))
+        for table, column in ((CONFUSION, ERROR), (CATEGORIES, MISSED), (CATEGORIES, EXTRA))
+    ]
+    return CaseScore(counts, keyed)
+
+
+def f1(matched: Values, gold: Values, predicted: Values) -> Values:
+    """2·matched ÷ (gold + predicted): the harmonic mean of precision and recall."""
+    return divide(2 * matched, gold + predicted)
+
+
+def confusion_rows(table: KeyedSums) -> Rows:
+    """Golden categories down, predicted ones across; what is no category comes last.
+
+    Golden spans that nothing matches stand in the column `missed`, predictions that match nothing in
+    the row `spurious`, unknown categories in the column `invalid`, errored cases in the column `error`.
+    """
+
+    def places(keys: Sequence[str]) -> list[int]:
+        return sorted(range(len(keys)), key=lambda at: (keys[at] in RESERVED, keys[at]))
+
+    cells = table.values[0].astype(int)
+    return [
+        {
+            "": table.row_keys[row],
+            **{table.column_keys[at]: int(cells[row, at]) for at in places(table.column_keys)},
+        }
+        for row in places(table.row_keys)
+    ]
+
+
+def category_rows(table: KeyedSums) -> Rows:
+    """Precision, recall, F1 and support of every category: ✗ below 0.70, ⚠ below 0.80, ✓ from there on."""
+    matched, missed, extra = (table.column(key)[0] for key in (MATCHED, MISSED, EXTRA))
+    gold, predicted = matched + missed, matched + extra
+    rates = {
+        "precision": divide(matched, predicted),
+        "recall": divide(matched, gold),
+        "f1": f1(matched, gold, predicted),
+    }
+    return [
+        {
+            "category": name,
+            **{
+                key: None if np.isnan(values[index]) else float(values[index])
+                for key, values in rates.items()
+            },
+            "support": int(gold[index]),
+            "sign": _sign(float(rates["f1"][index])) if gold[index] else "",
+        }
+        for index, name in enumerate(table.row_keys)
+    ]
+
+
+def _sign(value: float) -> str:
+    if value < PROBLEM - TOLERANCE:
+        return "✗"
+    return "⚠" if value < GOOD - TOLERANCE else "✓"
+
+
+def problem_categories(tables: Mapping[str, Rows]) -> list[str]:
+    """The categories with ✗ and their F1, the worst first."""
+    bad = [row for row in tables[CATEGORIES] if row["sign"] == "✗"]
+    return [
+        f"{row['category']} = {number(row['f1'])}"
+        for row in sorted(bad, key=lambda row: (row["f1"], row["category"]))
+    ]
+
+
+def case_passes(sums: Sums) -> NDArray[np.bool_]:
+    """A case passes when every golden span is matched with its category and nothing is over-extracted."""
+    complete: NDArray[np.bool_] = (sums["matched"] >= sums["gold"]) & (sums["over_extracted"] == 0)
+    return complete
+
+
+def has_spans(case: SpanCase) -> bool:
+    """Whether there is anything to find in a case."""
+    return bool(case.expected.spans)
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "relaxed_f1",
+        "2 · matched ÷ (golden + predicted spans); matched in position (IoU ≥ 0.4, or both boundaries within "
+        "2 characters) and in category.",
+        lambda sums: f1(sums["matched"], sums["gold"], sums["predicted"]),
+        population=has_spans,
+    ),
+    Metric(
+        "relaxed_precision",
+        "Spans matched in position and category ÷ predicted spans.",
+        ratio_of("matched", "predicted"),
+        population=has_spans,
+        explained_by="over_extracted",
+    ),
+    Metric(
+        "relaxed_recall",
+        "Spans matched in position and category ÷ golden spans.",
+        ratio_of("matched", "gold"),
+        population=has_spans,
+        explained_by="missed",
+    ),
+    Metric(
+        "taxonomy_accuracy",
+        "Spans with the right category ÷ spans matched in position alone.",
+        ratio_of("categorized", "positioned"),
+        population=has_spans,
+        explained_by="wrong_category",
+    ),
+    Metric(
+        "fragmentation_rate",
+        "Golden spans that hold two or more predicted fragments ÷ golden spans.",
+        ratio_of("fragmented", "gold"),
+        "lower",
+        population=has_spans,
+        explained_by="fragmented",
+    ),
+    Metric(
+        "over_extraction_rate",
+        "Predicted spans that neither match a golden span nor are a fragment of one ÷ predicted spans.",
+        ratio_of("over_extracted", "predicted"),
+        "lower",
+        explained_by="over_extracted",
+    ),
+    Metric(
+        "misaligned_rate",
+        "Distinct predicted spans whose text is not what stands at their offsets ÷ distinct predicted spans.",
+        ratio_of("misaligned", "distinct"),
+        "lower",
+        explained_by="misaligned",
+    ),
+    Metric(
+        "duplicate_rate",
+        "Predicted spans that repeat another one ÷ predicted spans as given.",
+        ratio_of("repeated", "entries"),
+        "lower",
+    ),
+)
