@@ -14,7 +14,7 @@ import numpy as np
 
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
-from eval_pipeline.gates import Gate, GateResult, judge
+from eval_pipeline.gates import Gate, GateResult, JudgedBy, doubt, judge
 from eval_pipeline.problems import Problems
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.scoring import (
@@ -87,6 +87,8 @@ class Summary(msgspec.Struct, frozen=True):
     groups: dict[str, dict[str, dict[str, float | None]]]
     tables: dict[str, list[dict[str, Any]]]
     gates: tuple[GateResult, ...]
+    models: tuple[JudgedBy, ...] = ()
+    """The models that judged, with their own accuracy."""
 
     @property
     def passed(self) -> bool:
@@ -128,7 +130,15 @@ def scorer_version(suite: Suite) -> str:
     return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 
 
-def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summary:
+def measured_models(suite: Suite, context: Context) -> tuple[JudgedBy, ...]:
+    """The models behind a suite's metrics, with their measured accuracy."""
+    models = [*suite.models, *(suite.trained(context) if suite.trained else ())]
+    return tuple(JudgedBy(model.name, model.metrics, *model.measure()) for model in models)
+
+
+def summarize(
+    suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[JudgedBy] = ()
+) -> Summary:
     """Every metric, over everything and by group, and how it stands against its gate."""
     trials = sorted(set(scores.trials.tolist()))
     values = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
@@ -146,7 +156,8 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
         tables=_tables(suite, scores),
-        gates=tuple(results),
+        gates=tuple(doubt(result, gates[result.metric], models) for result in results),
+        models=tuple(models),
     )
 
 
@@ -300,15 +311,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
             }
             for gate in summary.gates
         ],
-        **({"models": model_report(suite)} if suite.models else {}),
+        **({"models": [msgspec.to_builtins(model) for model in summary.models]} if summary.models else {}),
         "pass": summary.passed,
     }
     return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}
-
-
-def model_report(suite: Suite) -> list[dict[str, Any]]:
-    """The models behind a suite's metrics, with their measured accuracy."""
-    return [
-        {"name": model.name, "metrics": list(model.metrics), **model.measure()._asdict()}
-        for model in suite.models
-    ]

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.gates import ERROR_GATE, Bound, Gate, Regression, Status, Zone, judge, override, read_gates
+from eval_pipeline.gates import (
+    ERROR_GATE,
+    Bound,
+    Gate,
+    JudgedBy,
+    Regression,
+    Status,
+    Zone,
+    doubt,
+    judge,
+    override,
+    read_gates,
+)
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suite import Severity
 from eval_pipeline.suites.decomposition import SUITE
@@ -254,3 +266,29 @@ def test_a_gate_that_would_never_fire_is_refused(tmp_path: Path, text: str, fiel
 
 def test_a_value_that_is_no_number_fails() -> None:
     assert judge(HIGHER, "m", float("nan"), True, "nan").status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "accuracy", "metrics", "status"),
+    [
+        (HIGHER, 0.9, 0.70, ("m",), "pass"),
+        (HIGHER, 0.9, 0.69, ("m",), "warn"),
+        (HIGHER, 0.9, 0.69, ("other",), "pass"),
+        (HIGHER, 0.5, 0.69, ("m",), "fail"),
+        (LOWER, 0.0, 0.98, ("m",), "pass"),
+        (LOWER, 0.0, 0.97, ("m",), "warn"),
+    ],
+)
+def test_a_weak_judge_never_lets_a_gate_simply_pass(
+    gate: Gate, value: float, accuracy: float, metrics: tuple[str, ...], status: Status
+) -> None:
+    judged = judge(gate, "m", value, True, "the value")
+    doubted = doubt(judged, gate, [JudgedBy("a classifier", metrics, accuracy, "")])
+    assert doubted.status == status
+    weak = "m" in metrics and accuracy in (0.69, 0.97)
+    assert ("a classifier, right" in doubted.message) is weak
+
+
+def test_a_metric_that_does_not_apply_needs_no_judge() -> None:
+    judged = judge(HIGHER, "m", None, False, "")
+    assert doubt(judged, HIGHER, [JudgedBy("a classifier", ("m",), 0.1, "")]) == judged

@@ -10,7 +10,7 @@ import msgspec
 
 from eval_pipeline.answers import AnswerFile
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.evaluation import Summary, context_for, score_report, summarize
+from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
 from eval_pipeline.problems import Problems
@@ -66,7 +66,7 @@ def command(
         list(cases())
     assert answers is not None
     scores = score_cases(found, cases(), answers, used, keep_diagnoses=not as_json)
-    summary = summarize(found, scores, gates)
+    summary = summarize(found, scores, gates, measured_models(found, used))
     built = overview.build(used.references)
     _mention_what_is_odd(found, built, answers)
     if as_json:

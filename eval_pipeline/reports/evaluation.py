@@ -67,7 +67,7 @@ def error_table(operations: Operations) -> str:
 
 
 def metric_table(suite: Suite, summary: Summary) -> str:
-    """Every metric with its value, zone and range over trials; gated ones first."""
+    """Every metric with its value, zone, range over trials and the models behind it; gated ones first."""
     gates = {gate.metric: gate for gate in summary.gates}
     unit = units(suite)
     names = [*gates, *(name for name in summary.metrics if name not in gates)]
@@ -80,23 +80,23 @@ def metric_table(suite: Suite, summary: Summary) -> str:
             if len(defined) > 1
             else ""
         )
-        rows.append((name, number(value.value, unit[name]), _zone(gates.get(name)), spread))
-    columns = 4 if summary.trials > 1 else 3
-    header = ("metric", "value", "zone", "over trials")
-    return table(header[:columns], (row[:columns] for row in rows))
+        judges = [number(model.accuracy, "fraction") for model in summary.models if name in model.metrics]
+        rows.append(
+            (name, number(value.value, unit[name]), _zone(gates.get(name)), spread, ", ".join(judges))
+        )
+    header = ("metric", "value", "zone", "over trials", "accuracy of its judges")
+    shown = [0, 1, 2, *([3] if summary.trials > 1 else []), *([4] if summary.models else [])]
+    return table([header[column] for column in shown], ([row[column] for column in shown] for row in rows))
 
 
-def model_notes(suite: Suite) -> list[str]:
+def model_notes(summary: Summary) -> list[str]:
     """How far the models behind metrics can be trusted."""
-    return [
-        f"{', '.join(model.metrics)}: judged by {model.name}, {model.measure().told}"
-        for model in suite.models
-    ]
+    return [f"{', '.join(model.metrics)}: judged by {model.name}, {model.told}" for model in summary.models]
 
 
-def model_list(suite: Suite) -> str:
+def model_list(summary: Summary) -> str:
     """The same, as a list for a report."""
-    return bullets(plain(note, LONGEST_NOTE) for note in model_notes(suite))
+    return bullets(plain(note, LONGEST_NOTE) for note in model_notes(summary))
 
 
 def _zone(gate: GateResult | None) -> str:
@@ -315,7 +315,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
             or "Every gate passes."
         ),
         "## Metrics\n\n" + metric_table(suite, summary),
-        model_list(suite),
+        model_list(summary),
         "## Against the baseline\n\n"
         + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
         "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
