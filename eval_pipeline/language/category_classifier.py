@@ -72,16 +72,19 @@ class CategoryClassifier:
         self._inverse: Matrix = np.linalg.inv(kernel + RIDGE * np.eye(len(texts))).astype(np.float64)
         self._weights: Matrix = self._inverse @ self._labels()
 
-    def classify(self, texts: Sequence[str], without: str = "") -> list[str]:
-        """The category of each text, by the examples of all prompts but one."""
+    def classify(self, texts: Sequence[str], without: Sequence[str] = ()) -> list[str]:
+        """The category of each text; `without` names for each the prompt whose examples are left out."""
         if not texts:
             return []
-        kernel = self._kernel(
-            self._embedder.embed(texts).astype(np.float64),
-            self._spelling.of([_n_grams(text) for text in texts]),
-            self._classes.of([_word_classes(text) for text in texts]),
-        )
-        return self._decide(kernel @ self._weights_without(without))
+        vectors = self._embedder.embed(texts).astype(np.float64)
+        spelling = self._spelling.of([_n_grams(text) for text in texts])
+        classes = self._classes.of([_word_classes(text) for text in texts])
+        scores = self._scores(vectors, spelling, classes)
+        for prompt in sorted({normalize(each) for each in without} & self._members.keys()):
+            rows = [index for index, each in enumerate(without) if normalize(each) == prompt]
+            kernel = self._kernel(vectors[rows], spelling[rows], classes[rows])
+            scores[rows] = kernel @ self._weights_without(prompt)
+        return self._decide(scores)
 
     def cross_validate(self) -> CrossValidation:
         """Each prompt's phrases by a classifier that never saw the prompt."""
@@ -113,13 +116,31 @@ class CategoryClassifier:
         )
 
     def _kernel(self, vectors: Matrix, spelling: Matrix, classes: Matrix) -> Matrix:
-        meaning = np.exp(MEANING_SCALE * (vectors @ self._vectors.T - 1.0))
         kernel: Matrix = (
-            meaning
+            self._meaning(vectors)
             + SPELLING_WEIGHT * (spelling @ self._spelling.rows.T)
             + CLASSES_WEIGHT * (classes @ self._classes.rows.T)
         )
         return kernel
+
+    def _scores(self, vectors: Matrix, spelling: Matrix, classes: Matrix) -> Matrix:
+        """The kernel times the weights, without the large matrices of spelling in between."""
+        by_spelling, by_classes = self._projected
+        scores: Matrix = (
+            self._meaning(vectors) @ self._weights + spelling @ by_spelling + classes @ by_classes
+        )
+        return scores
+
+    @cached_property
+    def _projected(self) -> tuple[Matrix, Matrix]:
+        return (
+            SPELLING_WEIGHT * (self._spelling.rows.T @ self._weights),
+            CLASSES_WEIGHT * (self._classes.rows.T @ self._weights),
+        )
+
+    def _meaning(self, vectors: Matrix) -> Matrix:
+        likeness: Matrix = np.exp(MEANING_SCALE * (vectors @ self._vectors.T - 1.0))
+        return likeness
 
     def _weights_without(self, prompt: str) -> Matrix:
         """The weights that training without a prompt's examples gives, by the block inverse."""

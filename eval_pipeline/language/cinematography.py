@@ -7,7 +7,7 @@ words that mean something else in daily life count only beside a word that settl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from eval_pipeline.metrics.text import normalize
@@ -186,9 +186,11 @@ def camera_terms(text: str) -> list[str]:
     return _found(text, CAMERA_TERMS, EVERYDAY)
 
 
-def _found(text: str, terms: Iterable[str], everyday: dict[str, str]) -> list[str]:
+def _found(text: str, terms: Sequence[str], everyday: dict[str, str]) -> list[str]:
     prepared = _spaced(text)
-    found = {_joined(match.group()) for match in _pattern(tuple(terms)).finditer(prepared)}
+    known = {_spaced(term) for term in terms}
+    matches = [match.group() for match in _pattern(tuple(terms)).finditer(prepared)]
+    found = {match if match in known else match.removesuffix("s") for match in matches}
     covered = " ".join(found)
     found |= {
         word
@@ -201,10 +203,6 @@ def _found(text: str, terms: Iterable[str], everyday: dict[str, str]) -> list[st
 def _spaced(text: str) -> str:
     """Lower case, hyphens as spaces: "close up" and "close-up" are one term."""
     return re.sub(r"[-‐‑–]", " ", normalize(text)).replace("’", "'")
-
-
-def _joined(term: str) -> str:
-    return re.sub(r"s$", "", term) if term.endswith(("shots", "ups", "angles")) else term
 
 
 @lru_cache(maxsize=8)

@@ -41,7 +41,7 @@ PLACES = _listed(
     space spaceport square stable stadium stage staircase stall station steppe store street streets studio
     suburb subway summit swamp taproom teahouse temple terminal terrace theater theatre tower town track
     trail trench tundra tunnel tunnels underground university valley viaduct village vineyard volcano
-    warehouse wasteland waterfall waterfront wetland wilderness wood woodland woods workshop yard zoo
+    warehouse wasteland waterfall waterfront wetland wilderness woodland woods workshop yard zoo
     """
 )
 SURFACES = _listed(
@@ -230,7 +230,7 @@ def _phrase(
 
 def _is_environment(phrase: NounPhrase) -> bool:
     if phrase.head in PLACES:
-        return True
+        return (phrase.before, phrase.head) != ("of", "field")
     if phrase.head in SURFACES:
         return phrase.before in PLACE_PREPOSITIONS
     if phrase.before in SPATIAL and phrase.head not in BODY | WEARS | LIGHT_WORDS | TIMES | CAMERA_WORDS:
@@ -243,6 +243,8 @@ def _is_environment(phrase: NounPhrase) -> bool:
 def _is_thing(phrase: NounPhrase) -> bool:
     """Whether a phrase can be who or what a video is about."""
     words = set(phrase.text.casefold().split())
+    if (phrase.before, phrase.head) == ("of", "field"):
+        return False  # depth of field
     if (
         phrase.text.casefold() in CAMERA_TERMS
         or phrase.head in CAMERA_WORDS | STYLE_WORDS | TIMES | BODY | WEARS

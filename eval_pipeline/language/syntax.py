@@ -301,7 +301,8 @@ def _word(state: State, tag: Tag, word: str, before: str, after: str) -> tuple[S
     if state.pending:
         return _inside_phrase(state, tag, word, fits)
     if tag in NOMINAL:
-        fits = fits and not (state.at is At.NOUN and state.plural and before != "sports")
+        plural = tag is Tag.PLURAL
+        fits = fits and not (state.at is At.NOUN and (state.plural or (state.single and plural)))
         return state._replace(at=At.NOUN, plural=tag is Tag.PLURAL), fits
     if tag is Tag.ADVERB:
         if state.at is At.PREPOSITION and before in OPENS_PREPOSITION:

@@ -52,7 +52,7 @@ AMOUNTS = _listed("few couple dozen hundred thousand million handful lot great")
 """After "a" these make a plural: a few boots, a dozen eggs."""
 NUMBERS = _listed(
     """
-    dozen eight eleven fifty five forty four half hundred million nine seven six ten thirty thousand three
+    dozen eight eleven few fifty five forty four half hundred million nine seven six ten thirty thousand three
     twelve twenty two
     """
 )
@@ -155,9 +155,17 @@ SINGULAR_NOUNS = _listed(
 )
 PLURAL_NOUNS = _listed(
     """
-    calves cattle children crew deer eyeglasses feet fish geese halves hooves jeans knives leaves lives
-    loaves men mice oxen people police scarves scissors sheep shelves teeth thieves trousers wives wolves
-    women
+    alleys angles bees bicycles birds boats boots boys braids branches bricks bridges brothers buildings
+    buses calves candles cars cats cattle cheeks children cliffs clothes clouds coats colors colours
+    credits crew deer details dogs doors dresses drones dunes earrings eyebrows eyeglasses eyes feathers
+    feet ferns fingers fireflies fish flowers forearms foxes freckles friends gardens geese girls glasses
+    gloves gowns gulls halves hats hills hooves horses hours houses islands jackets jeans jerseys kings
+    knees knights knives lakes lamps lanterns leaves lenses lips lives loaves lovers meadows men mice
+    minutes mittens monks mountains nuns oceans overalls oxen people petals pigeons planes police puddles
+    queens rivers robes robots rocks roofs rooftops roots sandals scarves scissors seas seconds sheep
+    shelves ships shirts shoes shorts shoulders sisters skies sleeves socks soldiers stars stones
+    strangers streets suits sunglasses sweaters teeth textures thieves tights tiles tones trams trees
+    trousers tunics tuxedos uniforms valleys vents walls windows wives wolves women wrinkles
     """
 )
 VERB_NOUNS = _listed(
@@ -427,4 +435,4 @@ def wants_an(word: str) -> bool:
         return True
     if lowered.startswith(CONSONANT_STARTS):
         return False
-    return lowered[:1] in "aeiouàáâäèéêëìíîïòóôöùúûü"
+    return bool(lowered) and lowered[0] in "aeiouàáâäèéêëìíîïòóôöùúûü"

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import msgspec
 
 from eval_pipeline.documents import Violation
 from eval_pipeline.language.category_classifier import parent
+from eval_pipeline.metrics.minima import Minimum
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
-
-
-class Minimum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The least that a quality may be in a case."""
-
-    min: Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class Qualities(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

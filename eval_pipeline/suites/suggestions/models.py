@@ -76,8 +76,9 @@ def trained_models(context: Context) -> Sequence[Model]:
     def measure() -> Measured:
         result = classifier_of(context).cross_validate()
         told = (
-            f"finds the parent category of {result.parents:.1%} "
-            f"(and the category of {result.categories:.1%}) of {result.phrases} golden spans, each of {result.prompts} prompts left out in turn"
+            f"finds the parent category of {result.parents:.1%} (and the category of "
+            f"{result.categories:.1%}) of {result.phrases} golden spans, each of {result.prompts} prompts "
+            "left out in turn"
         )
         return Measured(result.parents, told)
 

@@ -14,6 +14,7 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.language.category_classifier import parent
 from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
 from eval_pipeline.language.syntax import faults, is_sound
+from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import (
@@ -27,12 +28,11 @@ from eval_pipeline.suite import (
     mean,
     mean_counts,
 )
-from eval_pipeline.suites.suggestions.cases import Qualities, SuggestionCase
+from eval_pipeline.suites.suggestions.cases import SuggestionCase
 from eval_pipeline.suites.suggestions.models import classifier_of
 
 MOST_SUGGESTIONS = 100
 LONGEST_SUGGESTION = 2000
-TOLERANCE = 1e-9
 CLASSIFIED_AS = "classified_as"
 
 Suggestion = Annotated[str, msgspec.Meta(max_length=LONGEST_SUGGESTION)]
@@ -59,21 +59,14 @@ def annotate(items: Sequence[Item], context: Context) -> Annotations:
     chosen = [(item.case, distinct(item.output.suggestions)) for item in items]
     texts = sorted({text for case, found in chosen for text in (case.input.span, *found)})
     vectors = default_embedder().embed(texts)
-    classifier = classifier_of(context)
-    by_prompt: dict[str, list[tuple[str, str]]] = {}
-    for case, found in chosen:
-        by_prompt.setdefault(case.input.prompt, []).extend((case.id, text) for text in found)
-    categories = {
-        key: category
-        for prompt, keys in sorted(by_prompt.items())
-        for key, category in zip(
-            keys, classifier.classify([text for _, text in keys], without=prompt), strict=True
-        )
-    }
+    keys = [(case.id, text) for case, found in chosen for text in found]
+    categories = classifier_of(context).classify(
+        [text for _, text in keys], [case.input.prompt for case, found in chosen for _ in found]
+    )
     modified = {dropped_in(case, text) for case, found in chosen for text in found}
     return Annotations(
         dict(zip(texts, vectors, strict=True)),
-        categories,
+        dict(zip(keys, categories, strict=True)),
         {text: is_sound(text) for text in sorted(modified)},
     )
 
@@ -179,17 +172,6 @@ def length_appropriateness(original: str, suggestion: str) -> float:
     if 0.5 <= times <= 2.0:
         return 1.0
     return 0.7 if 0.3 <= times <= 3.0 else 0.3
-
-
-def below_minimum(qualities: Qualities, values: Mapping[str, float | None]) -> list[str]:
-    """The qualities that miss what a case expects; one that is undefined misses it too."""
-    missed = []
-    for name in qualities.__struct_fields__:
-        minimum, value = getattr(qualities, name), values[name]
-        if minimum is not None and (value is None or value < minimum.min - TOLERANCE):
-            shown = "undefined" if value is None else f"{value:.3f}"
-            missed.append(f"{name} {shown}, at least {minimum.min:g} expected")
-    return missed
 
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
