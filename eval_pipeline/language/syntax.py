@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 from eval_pipeline.language.words import (
     AMOUNTS,
+    BEFORE_OF,
     CAUSATIVES,
     LEXICON,
     OPENS_PREPOSITION,
+    PARTICLES,
     SINGULAR_DETERMINERS,
     TIMES,
     Tag,
@@ -135,7 +137,7 @@ FOLLOWS: dict[At, set[Tag]] = {
     At.PREPOSITION: {*PHRASE, Tag.RELATIVE},
     At.VERB: {*PHRASE, *LINKS},
     At.GERUND: {*PHRASE, *LINKS},
-    At.PARTICIPLE: {*INSIDE, Tag.DETERMINER, *LINKS},
+    At.PARTICIPLE: {*INSIDE, *LINKS},
     At.BE: {*PHRASE, Tag.PREPOSITION, Tag.TO, Tag.SUBORDINATOR, Tag.RELATIVE},
     At.HAVE: {*PHRASE, Tag.TO, Tag.PREPOSITION, Tag.BASE},
     At.MODAL: {Tag.BASE, Tag.ADVERB, Tag.BE, Tag.HAVE},
@@ -297,7 +299,9 @@ def _mark(state: State, token: Token) -> tuple[State, bool]:
 
 
 def _word(state: State, tag: Tag, word: str, before: str, after: str) -> tuple[State, bool]:
-    fits = tag in FOLLOWS[state.at] or _allowed_anyway(state, tag, before, after)
+    fits = tag in FOLLOWS[state.at] or _allowed_anyway(state, tag, word, before, after)
+    if word == "of" and (state.at in (At.VERB, At.GERUND) or before in PARTICLES):
+        fits = fits and before in BEFORE_OF
     if state.pending:
         return _inside_phrase(state, tag, word, fits)
     if tag in NOMINAL:
@@ -358,10 +362,10 @@ def _finite(state: State, tag: Tag, word: str, fits: bool) -> tuple[State, bool]
     return new, fits and not second and not disagrees and not guessed
 
 
-def _allowed_anyway(state: State, tag: Tag, before: str, after: str) -> bool:
+def _allowed_anyway(state: State, tag: Tag, word: str, before: str, after: str) -> bool:
     """The few pairs that hang on the words: "from behind", "that morning", "gives him a", "all the"."""
     if tag is Tag.PREPOSITION:
-        return before in OPENS_PREPOSITION
+        return before in OPENS_PREPOSITION and word != "of"
     if tag is Tag.DETERMINER:
         return (state.at is At.NOUN and (after in TIMES or before in {"him", "her", "them", "it"})) or (
             before in {"all", "both", "half", "such"}

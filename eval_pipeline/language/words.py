@@ -73,6 +73,12 @@ PARTICLES = _listed(
 """Words that may follow a verb without an object of their own: look up, walk past."""
 OPENS_PREPOSITION = _listed("from until since like except")
 """Prepositions before which another may stand: from behind, since before."""
+BEFORE_OF = _listed(
+    """
+    ahead back dreaming dreams inside made off out outside smelling smells speaking speaks thinking thinks top
+    """
+)
+"""Verbs and particles after which "of" may stand: out of, dreams of."""
 CONJUNCTIONS = _listed("and but or nor yet plus then")
 SUBORDINATORS = _listed(
     """

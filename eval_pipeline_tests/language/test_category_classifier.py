@@ -49,7 +49,8 @@ class Letters:
             for letter in text:
                 row[ord(letter) % DIMENSIONS] += 1
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        rows /= np.where(lengths > 0, lengths, 1.0)
+        return rows
 
 
 def test_parents() -> None:

@@ -75,8 +75,13 @@ def test_readings_tell_verbs_from_nouns() -> None:
         ("unicorn", False),
         ("umbrella", True),
         ("European", False),
-    ]
-    + [("8K", True), ("18th", False), ("LED", True), ("USB", False), ("one-way", False), ("", False)],
+        ("8K", True),
+        ("18th", False),
+        ("LED", True),
+        ("USB", False),
+        ("one-way", False),
+        ("", False),
+    ],
 )
 def test_which_words_want_an(word: str, an: bool) -> None:
     assert wants_an(word) is an

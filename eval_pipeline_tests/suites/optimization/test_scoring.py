@@ -111,8 +111,10 @@ def test_required_elements_are_matched_like_subjects() -> None:
         (125, 1.0),
         (126, 0.8),
         (150, 0.8),
-    ]
-    + [(151, 0.5), (200, 0.5), (201, 0.2)],
+        (151, 0.5),
+        (200, 0.5),
+        (201, 0.2),
+    ],
 )
 def test_word_count_compliance(words: int, value: float) -> None:
     assert word_count_compliance(words) == value
@@ -272,9 +274,10 @@ def test_values_are_in_range(prompt: str) -> None:
 @given(prompts, st.sampled_from(["timeout", "not_json", "schema", "missing"]))
 def test_an_error_never_pays(prompt: str, kind: str) -> None:
     other, rest = case(id="other"), {"other": {"prompt": VALID[0]}}
-    found = []
-    for answer in ({"prompt": prompt}, Answer("opt", error=kind)):
-        found.append(summarize(SUITE, scores_of({**rest, "opt": answer}, CASE, other), {}).metrics)
+    answers: list[Any] = [{"prompt": prompt}, Answer("opt", error=kind)]
+    found = [
+        summarize(SUITE, scores_of({**rest, "opt": answer}, CASE, other), {}).metrics for answer in answers
+    ]
     for metric in SUITE.metrics:
         before, after = found[0][metric.name].value, found[1][metric.name].value
         assert after is not None
