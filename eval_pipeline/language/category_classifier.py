@@ -149,7 +149,6 @@ class CategoryClassifier:
             return self._weights
         block = np.linalg.solve(self._inverse[np.ix_(left_out, left_out)], self._weights[left_out])
         weights: Matrix = self._weights - self._inverse[:, left_out] @ block
-        weights[left_out] = 0.0
         return weights
 
     def _held_out(self) -> Matrix:

@@ -37,6 +37,7 @@ def test_sound_texts(text: str) -> None:
         ("A woman in a walking through runs a misty forest at dawn", "runs"),
         ("A man in a an old coat", "an"),
         ("A dog runs sits by the door", "sits"),
+        ("A dog runs in the park sits by the door", "runs"),
         ("A dog sing in the park", "sing"),
         ("Two dogs runs in the park", "runs"),
         ("The boys are sing away", "sing"),

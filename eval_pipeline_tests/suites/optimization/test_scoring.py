@@ -88,7 +88,10 @@ def test_an_input_without_a_subject_has_no_intent_to_measure() -> None:
     """The document's `every` over nothing is true: it would score 1."""
     vague = case(input="make it cinematic", expectedQualities={})
     assert scored("Anything at all", vague)["intent_preservation"] is None
-    with_minimum = case(input="make it cinematic")
+    other = {"other": {"prompt": "A cat"}, "opt": {"prompt": "Anything"}}
+    pooled = summarize(SUITE, scores_of(other, vague, case(id="other")), {})
+    assert pooled.metrics["intent_preservation"].value == 0.0
+    with_minimum = case(input="make it cinematic", expectedQualities={"intentPreservation": {"min": 0.0}})
     assert scored("Anything at all", with_minimum)["case_pass_rate"] == 0.0
 
 

@@ -287,7 +287,13 @@ def test_spans_of_the_cases_own_prompt_are_left_out() -> None:
     """The golden prompt of span_labeling that labels a phrase must not decide about it."""
     classifier = classifier_of(context())
     example = next(each for each in context().references.examples if each.text == "lighthouse")
-    assert classifier.classify([example.text]) != classifier.classify([example.text], [example.prompt])
+    left_out = classifier.classify([example.text], [example.prompt])
+    assert classifier.classify([example.text]) != left_out
+    span = {"text": example.prompt.split()[0], "category": "lighting", "start": 0}
+    one = case(prompt=example.prompt, span=span, allowedCategories=["lighting"])
+    scores = scores_of({"sugg": {"suggestions": [example.text]}}, one)
+    told = [row["got"] for row in scores.diagnoses.to_pylist() if row["kind"] == "other_category"]
+    assert told == [f"lighthouse → {left_out[0]}"]
 
 
 def test_a_classifier_that_is_too_weak_makes_its_gate_warn() -> None:
