@@ -34,7 +34,7 @@ def plainly(project: Project) -> float:
     answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
     scored = stages.score_answers(project, SUITE, golden, answers)
     store.keep_scores(scored)
-    evaluation = stages.evaluate(SUITE, scored, stages.load_gates(project, SUITE))
+    evaluation = stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE))
     comparison = stages.compare_with_baseline(project, SUITE, golden, answers)
     store.keep_report(scored.identity, report(SUITE, evaluation, scored.scores, comparison))
     return time.perf_counter() - started

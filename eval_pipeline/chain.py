@@ -249,7 +249,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
     def metrics(context: dg.AssetExecutionContext, case_scores: Scored) -> Results:
         try:
             gates = stages.load_gates(context.resources.project, suite)
-            evaluation = stages.evaluate(suite, case_scores, gates)
+            evaluation = stages.evaluate(context.resources.project, suite, case_scores, gates)
         except BadInput as bad:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
@@ -258,6 +258,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             earlier = history.points(suite.name, context.partition_key, replays=False)
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
+        models = shown.model_list(evaluation.summary)
         tables = shown.group_tables(suite, evaluation.summary), shown.suite_tables(evaluation.summary)
         confusion = shown.confusion_charts(suite, evaluation.summary)
         yield dg.MaterializeResult(
@@ -265,7 +266,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(evaluation.id),
             metadata={
                 "metrics": dg.MetadataValue.md(shown.metric_table(suite, evaluation.summary)),
-                **({"models": dg.MetadataValue.md(shown.model_list(suite))} if suite.models else {}),
+                **({"models": dg.MetadataValue.md(models)} if models else {}),
                 "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
                 **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),

@@ -14,7 +14,7 @@ import numpy as np
 from eval_pipeline.answers import MISSING
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
-from eval_pipeline.gates import Gate, GateResult, advise, judge
+from eval_pipeline.gates import Gate, GateResult, JudgedBy, advise, doubt, judge
 from eval_pipeline.problems import Problems
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.scoring import (
@@ -102,6 +102,8 @@ class Summary(msgspec.Struct, frozen=True):
     gates: tuple[GateResult, ...]
     problems: tuple[str, ...] = ()
     """What the headline hides."""
+    models: tuple[JudgedBy, ...] = ()
+    """The models that judged, with their own accuracy."""
 
     @property
     def passed(self) -> bool:
@@ -143,7 +145,15 @@ def scorer_version(suite: Suite) -> str:
     return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 
 
-def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summary:
+def measured_models(suite: Suite, context: Context) -> tuple[JudgedBy, ...]:
+    """The models behind a suite's metrics, with their measured accuracy."""
+    models = [*suite.models, *(suite.trained(context) if suite.trained else ())]
+    return tuple(JudgedBy(model.name, model.metrics, *model.measure()) for model in models)
+
+
+def summarize(
+    suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[JudgedBy] = ()
+) -> Summary:
     """Every metric, over everything and by group, and how it stands against its gate."""
     trials = sorted(set(scores.trials.tolist()))
     values = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
@@ -162,8 +172,9 @@ def summarize(suite: Suite, scores: Scores, gates: Mapping[str, Gate]) -> Summar
         metrics=values,
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
         tables=tables,
-        gates=advise(suite, results),
+        gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
         problems=tuple(suite.problems(tables)) if suite.problems else (),
+        models=tuple(models),
     )
 
 
@@ -331,16 +342,8 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
             }
             for gate in summary.gates
         ],
-        **({"models": model_report(suite)} if suite.models else {}),
+        **({"models": [msgspec.to_builtins(model) for model in summary.models]} if summary.models else {}),
         "problems": list(summary.problems),
         "pass": summary.passed,
     }
     return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}
-
-
-def model_report(suite: Suite) -> list[dict[str, Any]]:
-    """The models behind a suite's metrics, with their measured accuracy."""
-    return [
-        {"name": model.name, "metrics": list(model.metrics), **model.measure()._asdict()}
-        for model in suite.models
-    ]

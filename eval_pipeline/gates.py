@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -110,6 +110,15 @@ class GateResult(msgspec.Struct, frozen=True):
     def told(self) -> str:
         """Message and advice."""
         return f"{self.message} {self.advice}".rstrip()
+
+
+class JudgedBy(msgspec.Struct, frozen=True):
+    """A model behind metrics, with its measured accuracy."""
+
+    name: str
+    metrics: tuple[str, ...]
+    accuracy: float
+    told: str
 
 
 LARGEST_ERROR_RATE = 0.01
@@ -253,3 +262,20 @@ def judge(gate: Gate, metric: str, value: float | None, applies: bool, shown: st
         status = "warn"
         message = f"{shown} lies in the {zone} zone but calls for a look ({gate.warn})."
     return GateResult(metric, value, zone, status, gate.severity, message)
+
+
+def doubt(result: GateResult, gate: Gate, models: Sequence[JudgedBy]) -> GateResult:
+    """The same result, with a warning where a model behind the metric errs more often than its gate allows.
+
+    A classifier that is right 70 % of the time cannot tell 90 % from less: such a gate never simply passes.
+    """
+    bound = Bound.parse(gate.passes)
+    needed = bound.limit if bound.sign.startswith(">") else 1.0 - bound.limit
+    weak = [
+        model for model in models if result.metric in model.metrics and model.accuracy < needed - TOLERANCE
+    ]
+    if not weak or result.status == "not_applicable":
+        return result
+    told = "; ".join(f"{model.name}, right {model.accuracy:.1%} of the time" for model in weak)
+    message = f"{result.message} What judges it is weaker than the gate: {told}."
+    return replace(result, status="warn" if result.status == "pass" else result.status, message=message)

@@ -19,6 +19,7 @@ from eval_pipeline.evaluation import (
     OutputsIdentity,
     case_results,
     context_for,
+    measured_models,
     scorer_version,
     summarize,
 )
@@ -165,9 +166,10 @@ def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: 
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
 
 
-def evaluate(suite: Suite, scored: Scored, gates: Mapping[str, Gate]) -> Evaluation:
+def evaluate(project: Project, suite: Suite, scored: Scored, gates: Mapping[str, Gate]) -> Evaluation:
     """Aggregate scores into metrics and judge them by gates."""
-    summary = summarize(suite, scored.scores, gates)
+    models = measured_models(suite, context_for(suite, project.golden(suite.name)))
+    summary = summarize(suite, scored.scores, gates, models)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Evaluation(scored.identity.id, scored.identity, now, summary, case_results(suite, scored.scores))
 

@@ -452,6 +452,8 @@ class Suite:
     """Judgements by models, needed before scoring."""
     models: tuple[Model, ...] = ()
     """What judges in `annotate` and `score`; its measured accuracy is told beside the metrics it feeds."""
+    trained: Callable[[Context], Sequence[Model]] | None = None
+    """Models of the same kind that are made from the suite's references, and so identified by them."""
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
     """What an errored case counts as in metrics that are not means over cases: at its worst."""
     answers: AnswerReader = index_answers

@@ -157,9 +157,8 @@ def test_answers_to_another_input_are_never_scored(project: Project, instance: d
     golden = stages.load_golden(project, store, SUITE).table
     answers = store.outputs("decomposition", VERSION)
     assert answers is not None
-    evaluation = stages.evaluate(
-        SUITE, stages.score_answers(project, SUITE, golden, answers), stages.load_gates(project, SUITE)
-    )
+    scored = stages.score_answers(project, SUITE, golden, answers)
+    evaluation = stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE))
     assert evaluation.summary.errors == {"stale": 1}
     assert not evaluation.summary.passed
 

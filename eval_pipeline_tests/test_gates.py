@@ -11,10 +11,12 @@ from eval_pipeline.gates import (
     ERROR_GATE,
     Bound,
     Gate,
+    JudgedBy,
     Regression,
     Status,
     Zone,
     advise,
+    doubt,
     judge,
     override,
     read_gates,
@@ -287,3 +289,29 @@ def test_advice_is_attached_to_what_does_not_pass() -> None:
     assert [each.advice for each in advise(suite, results)] == ["Do something.", "Do something.", ""]
     assert advise(suite, results)[0].told == "0.5 is in the fail zone (< 0.6). Do something."
     assert advise(SUITE, results) == tuple(results)
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "accuracy", "metrics", "status"),
+    [
+        (HIGHER, 0.9, 0.70, ("m",), "pass"),
+        (HIGHER, 0.9, 0.69, ("m",), "warn"),
+        (HIGHER, 0.9, 0.69, ("other",), "pass"),
+        (HIGHER, 0.5, 0.69, ("m",), "fail"),
+        (LOWER, 0.0, 0.98, ("m",), "pass"),
+        (LOWER, 0.0, 0.97, ("m",), "warn"),
+    ],
+)
+def test_a_weak_judge_never_lets_a_gate_simply_pass(
+    gate: Gate, value: float, accuracy: float, metrics: tuple[str, ...], status: Status
+) -> None:
+    judged = judge(gate, "m", value, True, "the value")
+    doubted = doubt(judged, gate, [JudgedBy("a classifier", metrics, accuracy, "")])
+    assert doubted.status == status
+    weak = "m" in metrics and accuracy in (0.69, 0.97)
+    assert ("a classifier, right" in doubted.message) is weak
+
+
+def test_a_metric_that_does_not_apply_needs_no_judge() -> None:
+    judged = judge(HIGHER, "m", None, False, "")
+    assert doubt(judged, HIGHER, [JudgedBy("a classifier", ("m",), 0.1, "")]) == judged

@@ -9,15 +9,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from eval_pipeline.evaluation import context_for, model_report
+from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.reports.evaluation import model_list, model_notes
 from eval_pipeline.reports.markdown import readable
-from eval_pipeline.suite import Measured, Metric, Model, Suite, ratio_of
+from eval_pipeline.scoring import score_cases
+from eval_pipeline.suite import Case, Context, Measured, Metric, Model, Suite, ratio_of
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.running import checks, command, instance_in, run_chain
+from eval_pipeline_tests.sources import Recorded, golden
 
 
 def test_the_toy_is_small() -> None:
@@ -147,6 +150,12 @@ def test_a_suite_must_say_what_an_error_counts_as() -> None:
         replace(SUITE, metrics=(*SUITE.metrics, pooled))
 
 
+def summary_of(suite: Suite, folder: Path) -> Summary:
+    case = Case("one", DecompositionInput("a topic", "a text"), DecompositionExpected([], [], [], []))
+    scores = score_cases(suite, [golden(case)], Recorded({}), Context())
+    return summarize(suite, scores, {}, measured_models(suite, context_for(suite, folder)))
+
+
 def test_a_model_behind_metrics_is_part_of_the_identity_and_tells_its_accuracy(tmp_path: Path) -> None:
     def judged_by(name: str) -> Suite:
         model = Model(name, ("concept_recall",), lambda: Measured(0.7, "right in 70 % of 40 examples"))
@@ -154,6 +163,10 @@ def test_a_model_behind_metrics_is_part_of_the_identity_and_tells_its_accuracy(t
 
     suites = [SUITE, judged_by("small-1"), judged_by("small-2")]
     assert len({context_for(suite, tmp_path).hash for suite in suites}) == 3
-    assert model_notes(suites[1]) == ["concept_recall: judged by small-1, right in 70 % of 40 examples"]
-    assert model_report(suites[1])[0]["accuracy"] == 0.7
-    assert model_list(SUITE) == ""
+    summaries = [summary_of(suite, tmp_path) for suite in suites]
+    told = "concept_recall: judged by small-1, right in 70 % of 40 examples"
+    assert model_notes(summaries[1]) == [told]
+    assert score_report(suites[1], summaries[1])["models"][0]["accuracy"] == 0.7
+    assert model_list(summaries[0]) == ""
+    trained = replace(SUITE, trained=lambda context: suites[1].models)
+    assert summary_of(trained, tmp_path).models == summaries[1].models

@@ -58,7 +58,7 @@ def promote_(
         remedy = f"Review it, then run: eval-pipeline golden freeze {found.name} --reason …"
         raise bad_value("golden set", f"nobody signed it off ({', '.join(loaded.unsigned[:5])})", remedy)
     scored = stages.score_answers(project, found, loaded.table, answers)
-    evaluation = stages.evaluate(found, scored, stages.load_gates(project, found))
+    evaluation = stages.evaluate(project, found, scored, stages.load_gates(project, found))
     try:
         comparison = _compared(project, found, loaded.table, answers, replace)
         baseline = promote(

@@ -97,7 +97,7 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
             click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.told}")
-    for note in model_notes(suite):
+    for note in model_notes(summary):
         click.echo(note)
 
 

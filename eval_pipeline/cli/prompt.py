@@ -138,7 +138,7 @@ def _judge(project: Project, suite: Suite, prompt: Prompt, replaced: list[Prompt
     ):
         raise Refused(f"The prompt or the golden set changed since it was evaluated. {rerun}")
     scored = stages.score_answers(project, suite, golden, answers)
-    evaluation = stages.evaluate(suite, scored, stages.load_gates(project, suite))
+    evaluation = stages.evaluate(project, suite, scored, stages.load_gates(project, suite))
     against: list[Comparison | None] = [stages.compare_with_baseline(project, suite, golden, answers)]
     against += [
         stages.compare_versions(project, suite, golden, before, answers)

@@ -12,7 +12,7 @@ import msgspec
 
 from eval_pipeline.answers import AnswerFile
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.evaluation import Summary, context_for, score_report, summarize
+from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import OverviewBuilder, read_case_blocks, shortfalls
 from eval_pipeline.problems import Problems
@@ -70,7 +70,7 @@ def command(
         list(blocks())
     assert answers is not None
     scores = score_blocks(found, blocks(), answers, used, keep_diagnoses=not as_json)
-    summary = summarize(found, scores, gates)
+    summary = summarize(found, scores, gates, measured_models(found, used))
     built = overview.build(used.references)
     strangers = answers.without_case(built.case_ids)
     _mention_what_is_odd(found, built, answers, strangers)

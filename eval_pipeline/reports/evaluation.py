@@ -78,6 +78,7 @@ def metric_table(suite: Suite, summary: Summary) -> str:
         value = summary.metrics[name]
         spread = [number(each, unit[name]) if value.trials else "" for each in value.spread.values()]
         rests_on = [str(each) for each in (value.answers, value.errored, value.missing)]
+        judges = [number(model.accuracy, "fraction") for model in summary.models if name in model.metrics]
         rows.append(
             (
                 name,
@@ -85,23 +86,23 @@ def metric_table(suite: Suite, summary: Summary) -> str:
                 _zone(gates.get(name)),
                 *(spread if summary.trials > 1 else ()),
                 *(rests_on if value.trials else ("", "", "")),
+                *((", ".join(judges),) if summary.models else ()),
             )
         )
     over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
-    return table(("metric", "value", "zone", *over_trials, "answers", "errored", "missing"), rows)
+    accuracy = ("accuracy of its judges",) if summary.models else ()
+    header = ("metric", "value", "zone", *over_trials, "answers", "errored", "missing", *accuracy)
+    return table(header, rows)
 
 
-def model_notes(suite: Suite) -> list[str]:
+def model_notes(summary: Summary) -> list[str]:
     """How far the models behind metrics can be trusted."""
-    return [
-        f"{', '.join(model.metrics)}: judged by {model.name}, {model.measure().told}"
-        for model in suite.models
-    ]
+    return [f"{', '.join(model.metrics)}: judged by {model.name}, {model.told}" for model in summary.models]
 
 
-def model_list(suite: Suite) -> str:
+def model_list(summary: Summary) -> str:
     """The same, as a list for a report."""
-    return bullets(plain(note, LONGEST_NOTE) for note in model_notes(suite))
+    return bullets(plain(note, LONGEST_NOTE) for note in model_notes(summary))
 
 
 def _zone(gate: GateResult | None) -> str:
@@ -373,7 +374,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
             or "Every gate passes."
         ),
         "## Metrics\n\n" + metric_table(suite, summary),
-        model_list(suite),
+        model_list(summary),
         "## Against the baseline\n\n"
         + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
         "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),

@@ -181,7 +181,7 @@ def test_what_cannot_be_parsed_is_kept_and_scored_as_an_error(project: Project, 
     for _ in range(2):
         answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
         scored = stages.score_answers(project, SUITE, golden, answers)
-        summary = stages.evaluate(SUITE, scored, stages.load_gates(project, SUITE)).summary
+        summary = stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE)).summary
         assert summary.errors == {"not_json": 1, "schema": 1}
     assert server.calls == 3
 

@@ -1,0 +1,211 @@
+"""The vocabulary of camera and light, found in texts on word boundaries.
+
+"Panda" and "company" hold no "pan", "unsteady" no "steady"; a frying pan is no camera movement either, so
+words that mean something else in daily life count only beside a word that settles it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from eval_pipeline.metrics.text import normalize
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.strip().splitlines())
+
+
+SHOTS = _lines(
+    """
+    close-up
+    extreme close-up
+    medium close-up
+    medium shot
+    wide shot
+    extreme wide shot
+    long shot
+    full shot
+    establishing shot
+    aerial shot
+    drone shot
+    macro shot
+    point-of-view shot
+    over-the-shoulder
+    two-shot
+    insert shot
+    cutaway
+    master shot
+    overhead shot
+    tracking shot
+    dolly shot
+    crane shot
+    static shot
+    handheld shot
+    single take
+    long take
+    pov
+    pov shot
+    """
+)
+MOVEMENTS = _lines(
+    """
+    tracking
+    dolly
+    dolly in
+    dolly out
+    dolly zoom
+    push-in
+    pull-back
+    handheld
+    handheld camera
+    steadicam
+    steady camera
+    steady shot
+    gimbal
+    crane up
+    crane down
+    whip pan
+    slow pan
+    camera pan
+    zoom in
+    zoom out
+    slow zoom
+    crash zoom
+    tilt up
+    tilt down
+    slow tilt
+    camera tilt
+    orbit shot
+    arc shot
+    camera glides
+    camera follows
+    camera drifts
+    camera rises
+    camera circles
+    locked-off
+    locked-off camera
+    tripod
+    time-lapse
+    slow motion
+    bullet time
+    motion blur
+    """
+)
+ANGLES = _lines(
+    """
+    low angle
+    high angle
+    dutch angle
+    eye level
+    eye-level
+    bird's-eye view
+    worm's-eye view
+    top-down
+    overhead angle
+    """
+)
+LENSES = _lines(
+    """
+    depth of field
+    shallow depth of field
+    deep focus
+    shallow focus
+    soft focus
+    rack focus
+    bokeh
+    anamorphic
+    anamorphic lens
+    wide-angle lens
+    telephoto
+    telephoto lens
+    macro lens
+    fisheye
+    prime lens
+    lens flare
+    35mm
+    50mm
+    85mm
+    24mm
+    16mm
+    film grain
+    """
+)
+LIGHTS = _lines(
+    """
+    golden hour
+    blue hour
+    magic hour
+    high-key
+    low-key
+    chiaroscuro
+    rim light
+    rim lighting
+    key light
+    fill light
+    hard light
+    soft light
+    soft lighting
+    side light
+    side lighting
+    backlit
+    backlight
+    backlighting
+    natural light
+    practical lights
+    practical lighting
+    volumetric light
+    volumetric lighting
+    god rays
+    three-point lighting
+    silhouette
+    diffused light
+    ambient light
+    """
+)
+CAMERA_TERMS = (*SHOTS, *MOVEMENTS, *ANGLES, *LENSES)
+TECHNICAL_TERMS = (*CAMERA_TERMS, *LIGHTS)
+EVERYDAY = {
+    "pan": r"pan(?:s|ning)?\s+(?:left|right|up|down|across|over|along|to|from|shot|slowly|with)\b",
+    "tilt": r"tilt(?:s|ing)?\s+(?:up|down|shot)\b",
+    "zoom": r"zoom(?:s|ing)?\s+(?:in|out|into|on|to)\b",
+    "steady": r"steady\s+(?:camera|shot|cam|frame|push|tracking)\b",
+    "crane": r"crane(?:s)?\s+(?:up|down|shot)\b",
+}
+"""Words that name a technique only beside another word, as patterns of bounded size."""
+
+
+def technical_terms(text: str) -> list[str]:
+    """The distinct technical terms in a text, in alphabetical order; of nested terms the longest."""
+    return _found(text, TECHNICAL_TERMS, EVERYDAY)
+
+
+def camera_terms(text: str) -> list[str]:
+    """The distinct camera terms in a text."""
+    return _found(text, CAMERA_TERMS, EVERYDAY)
+
+
+def _found(text: str, terms: Sequence[str], everyday: dict[str, str]) -> list[str]:
+    prepared = _spaced(text)
+    known = {_spaced(term) for term in terms}
+    matches = [match.group() for match in _pattern(tuple(terms)).finditer(prepared)]
+    found = {match if match in known else match.removesuffix("s") for match in matches}
+    covered = " ".join(found)
+    found |= {
+        word
+        for word, pattern in everyday.items()
+        if re.search(rf"(?<!\w){pattern}", prepared) and not re.search(rf"(?<!\w){word}", covered)
+    }
+    return sorted(found)
+
+
+def _spaced(text: str) -> str:
+    """Lower case, hyphens as spaces: "close up" and "close-up" are one term."""
+    return re.sub(r"[-‐‑–]", " ", normalize(text)).replace("’", "'")
+
+
+@lru_cache(maxsize=8)
+def _pattern(terms: tuple[str, ...]) -> re.Pattern[str]:
+    spaced = sorted({_spaced(term) for term in terms}, key=lambda term: (-len(term), term))
+    return re.compile(r"(?<!\w)(?:" + "|".join(re.escape(term) for term in spaced) + r")s?(?!\w)")

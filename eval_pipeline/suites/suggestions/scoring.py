@@ -1,0 +1,246 @@
+"""Scoring suggestions: five dimensions, none of which needs a right answer."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.language.category_classifier import parent
+from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
+from eval_pipeline.language.syntax import faults, is_sound
+from eval_pipeline.metrics.minima import below_minimum
+from eval_pipeline.metrics.rates import ratio
+from eval_pipeline.metrics.text import normalize
+from eval_pipeline.suite import (
+    CaseScore,
+    Context,
+    Diagnosis,
+    Item,
+    KeyedCount,
+    Metric,
+    Sums,
+    mean,
+    mean_counts,
+)
+from eval_pipeline.suites.suggestions.cases import SuggestionCase
+from eval_pipeline.suites.suggestions.models import classifier_of
+
+MOST_SUGGESTIONS = 100
+LONGEST_SUGGESTION = 2000
+CLASSIFIED_AS = "classified_as"
+
+Suggestion = Annotated[str, msgspec.Meta(max_length=LONGEST_SUGGESTION)]
+
+
+class Suggestions(msgspec.Struct, frozen=True):
+    """The output contract."""
+
+    suggestions: Annotated[list[Suggestion], msgspec.Meta(max_length=MOST_SUGGESTIONS)]
+
+
+class Annotations(NamedTuple):
+    """What models say about the texts of a batch."""
+
+    vectors: Mapping[str, Vectors]
+    categories: Mapping[tuple[str, str], str]
+    """(case id, suggestion) → category."""
+    sound: Mapping[str, bool]
+    """Prompt with a suggestion dropped in → whether it holds together."""
+
+
+def annotate(items: Sequence[Item], context: Context) -> Annotations:
+    """Embed, classify and read every text of a batch, each once."""
+    chosen = [(item.case, distinct(item.output.suggestions)) for item in items]
+    texts = sorted({text for case, found in chosen for text in (case.input.span, *found)})
+    vectors = default_embedder().embed(texts)
+    keys = [(case.id, text) for case, found in chosen for text in found]
+    categories = classifier_of(context).classify(
+        [text for _, text in keys], [case.input.prompt for case, found in chosen for _ in found]
+    )
+    modified = {dropped_in(case, text) for case, found in chosen for text in found}
+    return Annotations(
+        dict(zip(texts, vectors, strict=True)),
+        dict(zip(keys, categories, strict=True)),
+        {text: is_sound(text) for text in sorted(modified)},
+    )
+
+
+def distinct(suggestions: Iterable[str]) -> list[str]:
+    """Suggestions that differ after normalisation, sorted; of several spellings the first in order."""
+    found: dict[str, str] = {}
+    for text in sorted(suggestions):
+        found.setdefault(normalize(text), text)
+    return [found[key] for key in sorted(found)]
+
+
+def dropped_in(case: SuggestionCase, suggestion: str) -> str:
+    """The prompt with a suggestion in the place of its span."""
+    given = case.input
+    return given.prompt[: given.start] + suggestion + given.prompt[given.start + len(given.span) :]
+
+
+def score_case(item: Item, context: Context) -> CaseScore:
+    """The counts and diagnoses of one output."""
+    case: SuggestionCase = item.case
+    seen: Annotations = context.annotations
+    found = distinct(item.output.suggestions)
+    forbidden = {normalize(text) for text in case.expected.forbidden_outputs} & set(map(normalize, found))
+    categories = {text: seen.categories[case.id, text] for text in found}
+    coherent = {text for text in found if text.strip() and _coherent(case, categories[text])}
+    sound = {text for text in found if text.strip() and seen.sound[dropped_in(case, text)]}
+    lengths = [length_appropriateness(case.input.span, text) for text in found]
+    values: dict[str, float | None] = {
+        "category_coherence": len(coherent) / len(found) if found else 0.0,
+        "diversity": diversity([seen.vectors[text] for text in found]),
+        "non_repetition": _mean(
+            non_repetition(case.input.span, text, forbidden, seen.vectors) for text in found
+        ),
+        "syntactic_validity": len(sound) / len(found) if found else 0.0,
+        "length_appropriateness": _mean(lengths),
+        "length_in_range": _mean(float(length == 1.0) for length in lengths),
+        "forbidden_rate": ratio(len(forbidden), len(found)),
+        "duplicate_rate": ratio(len(item.output.suggestions) - len(found), len(item.output.suggestions)),
+    }
+    missed = below_minimum(case.expected.qualities, values)
+    return CaseScore(
+        {**mean_counts(values), "minima_missed": float(len(missed)), "forbidden": float(len(forbidden))},
+        [
+            KeyedCount(CLASSIFIED_AS, parent(case.input.category), parent(categories[text]), 1.0)
+            for text in found
+        ],
+        list(_diagnoses(case, found, coherent, sound, forbidden, categories, missed)),
+    )
+
+
+def _diagnoses(
+    case: SuggestionCase,
+    found: Sequence[str],
+    coherent: set[str],
+    sound: set[str],
+    forbidden: set[str],
+    categories: Mapping[str, str],
+    missed: Sequence[str],
+) -> Iterator[Diagnosis]:
+    for text in found:
+        if text not in coherent:
+            yield Diagnosis("other_category", case.input.category, f"{text} → {categories[text]}")
+        if text not in sound:
+            yield Diagnosis("breaks_grammar", "", _broken(dropped_in(case, text)))
+        if normalize(text) in forbidden:
+            yield Diagnosis("forbidden_output", "", text)
+        if length_appropriateness(case.input.span, text) < 1.0:
+            yield Diagnosis("too_long_or_short", case.input.span, text)
+    for told in missed:
+        yield Diagnosis("below_minimum", told, "")
+
+
+def errored(case: SuggestionCase, answer: Answer | None) -> CaseScore:
+    """A case without a usable output misses what it expects."""
+    return CaseScore({"minima_missed": 1.0, "forbidden": 0.0})
+
+
+def _coherent(case: SuggestionCase, category: str) -> bool:
+    return parent(category) == parent(case.input.category) or category in case.expected.allowed_categories
+
+
+def diversity(vectors: Sequence[Vectors]) -> float:
+    """1 − mean pairwise cosine; 0 for fewer than two suggestions."""
+    if len(vectors) < 2:
+        return 0.0
+    rows = np.stack(vectors)
+    pairs = similarity(rows[:, None], rows)[np.triu_indices(len(rows), 1)]
+    return 1.0 - float(pairs.mean())
+
+
+def non_repetition(original: str, text: str, forbidden: set[str], vectors: Mapping[str, Vectors]) -> float:
+    """1 − cosine to the original; 0 for the original itself, a forbidden output or nothing at all."""
+    key = normalize(text)
+    if not key or key == normalize(original) or key in forbidden:
+        return 0.0
+    return 1.0 - float(similarity(vectors[original], vectors[text]))
+
+
+def length_appropriateness(original: str, suggestion: str) -> float:
+    """1 for 0.5 to 2 times the original's length in characters, 0.7 for 0.3 to 3 times, 0.3 beyond."""
+    times = len(normalize(suggestion)) / len(normalize(original))
+    if 0.5 <= times <= 2.0:
+        return 1.0
+    return 0.7 if 0.3 <= times <= 3.0 else 0.3
+
+
+def case_passes(sums: Sums) -> NDArray[np.bool_]:
+    """A case passes when it reaches all its minima and holds no forbidden output."""
+    result: NDArray[np.bool_] = (sums["minima_missed"] == 0) & (sums["forbidden"] == 0)
+    return result
+
+
+def _mean(values: Iterable[float]) -> float:
+    """The mean; 0 where nothing was suggested."""
+    given = list(values)
+    return statistics.fmean(given) if given else 0.0
+
+
+def _broken(text: str) -> str:
+    found = faults(text)
+    return f"{text} (at {found[0].after} {found[0].text})".replace(" )", ")") if found else text
+
+
+METRICS: tuple[Metric, ...] = (
+    mean(
+        "category_coherence",
+        "Suggestions whose category, by the classifier, has the span's parent or is allowed ÷ suggestions; "
+        "then the mean over cases.",
+        on_error=0.0,
+        explained_by="other_category",
+    ),
+    mean(
+        "diversity",
+        "1 − mean pairwise cosine of the suggestions, clipped to [0, 1]; 0 for fewer than two.",
+        on_error=0.0,
+    ),
+    mean(
+        "non_repetition",
+        "Mean of 1 − cosine to the original; 0 for a suggestion that equals it or is forbidden.",
+        on_error=0.0,
+        explained_by="forbidden_output",
+    ),
+    mean(
+        "syntactic_validity",
+        "Suggestions that leave the prompt grammatical when dropped in ÷ suggestions; "
+        "then the mean over cases.",
+        on_error=0.0,
+        explained_by="breaks_grammar",
+    ),
+    mean(
+        "length_appropriateness",
+        "Mean over suggestions: 1 within 0.5 to 2 times the original's length, 0.7 within 0.3 to 3, "
+        "else 0.3.",
+        on_error=0.0,
+        explained_by="too_long_or_short",
+    ),
+    mean(
+        "length_in_range",
+        "Suggestions within 0.5 to 2 times the original's length ÷ suggestions; then the mean over cases.",
+        on_error=0.0,
+        explained_by="too_long_or_short",
+    ),
+    mean(
+        "forbidden_rate",
+        "Suggestions on the case's list of forbidden outputs ÷ suggestions.",
+        on_error=1.0,
+        direction="lower",
+        explained_by="forbidden_output",
+    ),
+    mean(
+        "duplicate_rate",
+        "Suggestions that repeat another one ÷ suggestions, before duplicates are merged.",
+        on_error=1.0,
+        direction="lower",
+    ),
+)
