@@ -21,22 +21,26 @@ def t_quantile(freedom: ArrayLike, probability: float) -> Values:
     return np.asarray(quantiles[places], dtype=np.float64).reshape(np.shape(freedom))
 
 
+def f_quantile(above: Values, below: Values, probability: float) -> Values:
+    """The quantile of F for each pair of degrees of freedom; NaN where there are none."""
+    from scipy import special
+
+    both, places = np.unique(np.stack([above.ravel(), below.ravel()]), axis=1, return_inverse=True)
+    known = (both >= 1).all(axis=0)
+    quantiles = special.fdtri(*np.where(known, both, np.nan), probability)
+    return np.asarray(quantiles[places.ravel()], dtype=np.float64).reshape(above.shape)
+
+
 def detectable(freedom: ArrayLike, alpha: float, power: float) -> Values:
     """How many standard errors a true change must measure to be found with that power, one-sided."""
     return t_quantile(freedom, 1 - level(alpha, "alpha")) + t_quantile(freedom, level(power, "the power"))
 
 
 def minimum_detectable_effect(
-    spread: ArrayLike, cases: ArrayLike, *, alpha: float = 0.05, power: float = POWER
+    standard_error: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05, power: float = POWER
 ) -> Values:
-    """The smallest true drop that a one-sided paired test finds with that power.
-
-    (t₁₋α + t_power) · spread ÷ √cases, where `spread` is the standard deviation of the cases' differences.
-    """
-    counts = np.asarray(cases, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.asarray(spread, dtype=np.float64) / np.sqrt(counts)
-    return detectable(counts - 1, alpha, power) * errors
+    """The smallest true drop that a one-sided test finds with that power: (t₁₋α + t_power) · its error."""
+    return detectable(freedom, alpha, power) * np.asarray(standard_error, dtype=np.float64)
 
 
 def cases_needed(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from eval_pipeline.statistics.arrays import ROUNDING, Values, level, numbers, pair
 
@@ -20,7 +20,7 @@ RESAMPLES = 10_000
 EXACT_SIGN_FLIPS = 16
 """Up to so many cases every assignment of signs is tried."""
 SIGN_FLIPS = 20_000
-WEIGHTS_AT_ONCE = 1_000_000
+WEIGHTS_AT_ONCE = 2_000_000
 
 
 class Outcome(NamedTuple):
@@ -117,7 +117,7 @@ def _bootstrap(differences: Values, alpha: float, seed: int, resamples: int) -> 
     return Outcome("bootstrap", len(differences), mean, None, None, low, high, not low <= 0 <= high, alpha)
 
 
-def bootstrap_weights(cases: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[Values]:
+def bootstrap_weights(cases: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:
     """How often each case is drawn in each resample, `[resample, case]`, in blocks that fit in memory.
 
     All metrics of a comparison share these weights: a resample of every sum is one matrix product.
@@ -127,17 +127,22 @@ def bootstrap_weights(cases: int, *, seed: int, resamples: int = RESAMPLES) -> I
     random = np.random.default_rng(seed)
     block = max(1, WEIGHTS_AT_ONCE // cases)
     for start in range(0, resamples, block):
-        rows = min(block, resamples - start)
-        drawn = random.integers(0, cases, size=(rows, cases), dtype=np.uint32).astype(np.intp)
-        drawn += (np.arange(rows, dtype=np.intp) * cases)[:, np.newaxis]
-        yield np.bincount(drawn.ravel(), minlength=rows * cases).reshape(rows, cases).astype(np.float64)
+        weights = np.empty((min(block, resamples - start), cases), dtype=np.float32)
+        drawn = random.integers(0, cases, size=weights.shape, dtype=np.min_scalar_type(cases))
+        for row, cases_drawn in enumerate(drawn):
+            weights[row] = np.bincount(cases_drawn, minlength=cases)
+        yield weights
 
 
 def bootstrap_means(values: ArrayLike, *, seed: int, resamples: int = RESAMPLES) -> Values:
     """Resampled means over cases, `[resample, metric]`, of `values[case, metric]`."""
     table = numbers(values, "the values", dimensions=2)
+    centre = table.mean(axis=0)
+    # Single precision is as good as double for what remains around the centre, and twice as fast.
+    deviations = (table - centre).astype(np.float32)
     weights = bootstrap_weights(len(table), seed=seed, resamples=resamples)
-    return np.concatenate([block @ table for block in weights]) / len(table)
+    moved = np.concatenate([block @ deviations for block in weights])
+    return np.asarray(centre + moved / len(table), dtype=np.float64)
 
 
 def _sign_flip(differences: Values, alpha: float, seed: int) -> Outcome:

@@ -25,6 +25,8 @@ Reason = Literal["settled", "futile", "out_of_trials"]
 
 LEAST_CHANCE = 0.10
 """Below this chance that the trials left settle every metric, they are not worth their calls …"""
+LEAST_CHANCE_AFTERWARDS = 0.50
+"""The same once some metric has regressed, when the other verdicts change little for anyone …"""
 LEAST_CHANCE_REGRESSED = 0.25
 """… unless some metric has at least this chance of being shown to have regressed."""
 
@@ -50,7 +52,9 @@ class Progress:
     def worthwhile(self) -> Flags:
         """Whether the trials left are likely to show a regression, or to settle every metric."""
         alarming = (self.chance_regressed >= LEAST_CHANCE_REGRESSED).any(axis=-1)
-        return np.asarray(alarming | (self.chance.prod(axis=-1) >= LEAST_CHANCE), dtype=np.bool_)
+        known = (self.verdict == "regressed").any(axis=-1)
+        wanted = np.where(known, LEAST_CHANCE_AFTERWARDS, LEAST_CHANCE)
+        return np.asarray(alarming | (self.chance.prod(axis=-1) >= wanted), dtype=np.bool_)
 
     @property
     def reason(self) -> Reason | None:

@@ -24,6 +24,7 @@ from eval_pipeline.statistics.pairs import Moments
 from eval_pipeline.statistics.power import (
     POWER,
     cases_needed,
+    f_quantile,
     minimum_detectable_effect,
     t_quantile,
     trials_needed,
@@ -31,6 +32,7 @@ from eval_pipeline.statistics.power import (
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed"]
 
+POOLING = 0.25
 CHANGE_EXPONENT = 2.0
 """How late the error of finding a change is spent over looks: mostly at the end, as a single look would."""
 NO_CHANGE_EXPONENT = 0.5
@@ -77,9 +79,28 @@ class Estimate:
     moments: Moments
 
     @cached_property
+    def _pooled(self) -> tuple[Values, Values]:
+        """The variance of a case's difference, and its degrees of freedom; NaN below two cases.
+
+        Few cases tell their scatter badly. Where it is not beyond what the noise of trials explains (by an
+        F-test at 25 %, a customary limit), both are estimates of the same and are pooled.
+        """
+        moments = self.moments
+        first, second = moments.trials
+        own = np.where(moments.cases >= 2, moments.cases - 1.0, np.nan)
+        more = moments.cases.astype(np.float64) * (first + second - 2)
+        noise = moments.trial_variance * (1 / first + 1 / second)
+        with np.errstate(invalid="ignore"):
+            pool = (noise > ROUNDING**2) & (moments.spread**2 <= f_quantile(own, more, 1 - POOLING) * noise)
+            variance = np.where(
+                pool, (own * moments.spread**2 + more * noise) / (own + more), moments.spread**2
+            )
+        return variance, np.where(pool, own + more, own)
+
+    @property
     def freedom(self) -> Values:
-        """Degrees of freedom; NaN below two cases."""
-        return np.where(self.moments.cases >= 2, self.moments.cases - 1.0, np.nan)
+        """Degrees of freedom of the standard error."""
+        return self._pooled[1]
 
     @cached_property
     def constant(self) -> Flags:
@@ -87,19 +108,24 @@ class Estimate:
         return np.asarray(self.moments.spread <= ROUNDING, dtype=np.bool_)
 
     @cached_property
+    def exact(self) -> Flags:
+        """Whether the p-values are exact: of a constant shift, or of one trial of right or wrong."""
+        return self.constant | (self.moments.binary & (self.moments.trials == (1, 1)))
+
+    @cached_property
     def identical(self) -> Flags:
         """Whether nothing differs in any case."""
-        moved = self.moments.rose + self.moments.fell
-        return np.asarray((moved == 0) & (self.moments.cases >= 1), dtype=np.bool_)
+        still = (self.moments.rose + self.moments.fell == 0) & np.isfinite(self.moments.total)
+        return np.asarray(still & (self.moments.cases >= 1), dtype=np.bool_)
 
     @cached_property
     def standard_error(self) -> Values:
-        """Of the difference: spread ÷ √cases."""
-        return self.moments.spread / np.sqrt(np.maximum(self.moments.cases, 1))
+        """Of the difference: the cases' standard deviation ÷ √cases."""
+        return np.asarray(np.sqrt(self._pooled[0] / np.maximum(self.moments.cases, 1)), dtype=np.float64)
 
     @cached_property
-    def _bounded(self) -> tuple[Values, Values]:
-        """Centre and standard error of an interval.
+    def _bounded(self) -> tuple[Values, Values, Values]:
+        """Centre, standard error and degrees of freedom of an interval.
 
         Cases that are right or wrong may agree by luck, all of them. Two cases more, one won and one lost,
         keep such intervals from closing on nothing (Bonett and Price); trials make them smaller.
@@ -114,12 +140,13 @@ class Estimate:
         return (
             np.where(binary, centre, self.moments.difference),
             np.where(binary, error, self.standard_error),
+            np.where(binary & (self.moments.cases >= 2), np.inf, self.freedom),
         )
 
     def interval(self, confidence: float = 0.95) -> tuple[Values, Values]:
         """The confidence interval of after − before; NaN below two cases."""
-        centre, error = self._bounded
-        reach = t_quantile(self.freedom, 0.5 + level(confidence, "the confidence") / 2) * error
+        centre, error, freedom = self._bounded
+        reach = t_quantile(freedom, 0.5 + level(confidence, "the confidence") / 2) * error
         low, high = centre - reach, centre + reach
         return np.minimum(low, self.moments.difference), np.maximum(high, self.moments.difference)
 
@@ -147,20 +174,19 @@ class Estimate:
             by_t = special.stdtr(self.freedom, difference / self.standard_error)
         flips = np.where(difference < 0, 0.5**self.moments.cases, 1.0)
         chosen = np.where(self.constant, flips, by_t)
-        if self.moments.trials == (1, 1):
-            won = self.moments.rose if sign > 0 else self.moments.fell
-            exact = special.bdtr(won.astype(np.float64), self.moments.rose + self.moments.fell, 0.5)
-            chosen = np.where(self.moments.binary & ~self.constant, exact, chosen)
+        won = self.moments.rose if sign > 0 else self.moments.fell
+        discordant = special.bdtr(won.astype(np.float64), self.moments.rose + self.moments.fell, 0.5)
+        chosen = np.where(self.exact & ~self.constant, discordant, chosen)
         return np.asarray(np.where(self.identical & (self.freedom > 0), 1.0, chosen), dtype=np.float64)
 
     def p_fell_by(self, size: Values, direction: Values) -> Values:
         """How often a metric that got worse by `size` would look as good as this one, or better."""
         from scipy import special
 
-        centre, error = self._bounded
+        centre, error, freedom = self._bounded
         margin = direction * centre + size
         with np.errstate(divide="ignore", invalid="ignore"):
-            p_value = special.stdtr(self.freedom, -margin / error)
+            p_value = special.stdtr(freedom, -margin / error)
         return np.asarray(np.where(error <= ROUNDING, np.where(margin > 0, 0.0, 1.0), p_value))
 
     def case_variance(self, trial_variance: Values) -> Values:
@@ -210,7 +236,9 @@ def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidenc
         cases=moments.cases,
         p_value=estimate.p_value,
         adjusted_p=np.where(gain < 0, p_worse, p_better),
-        minimum_detectable_effect=minimum_detectable_effect(moments.spread, moments.cases, alpha=share),
+        minimum_detectable_effect=minimum_detectable_effect(
+            estimate.standard_error, estimate.freedom, alpha=share
+        ),
         verdict=verdicts(estimate, rules, looks, p_worse, p_better),
         cases_needed=cases_needed(moments.spread, rules.tolerance, alpha=share),
         trials_needed=trials_needed(
@@ -227,12 +255,16 @@ def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidenc
 def adjusted_p_values(estimate: Estimate, rules: Rules, plan: Plan) -> tuple[Values, Values]:
     """One-sided p-values for worse and for better, corrected for looks and for the family."""
     trials = estimate.moments.trials[1]
-    fell, rose = (
-        holm(plan.adjusted(p_values, trials, CHANGE_EXPONENT))
-        for p_values in (estimate.p_fell, estimate.p_rose)
-    )
+    # The scatter of few cases makes for heavier tails than t has where some weigh more than others.
+    rough = ~estimate.exact & ~(estimate.freedom > estimate.moments.cases)
+    slack = np.where(rough, 1 + 2 / np.maximum(estimate.moments.cases, 1), 1.0)
     higher = rules.direction > 0
-    return np.where(higher, fell, rose), np.where(higher, rose, fell)
+    fell, rose = estimate.p_fell * slack, estimate.p_rose * slack
+    worse, better = (
+        holm(plan.adjusted(np.minimum(p_values, 1.0), trials, CHANGE_EXPONENT))
+        for p_values in (np.where(higher, fell, rose), np.where(higher, rose, fell))
+    )
+    return worse, better
 
 
 def verdicts(

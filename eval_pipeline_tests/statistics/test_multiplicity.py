@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.multitest import multipletests
@@ -16,6 +16,7 @@ from eval_pipeline.statistics.multiplicity import benjamini_hochberg, holm
 P_VALUES = arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1))
 
 
+@settings(max_examples=40, deadline=None)
 @given(P_VALUES)
 def test_corrections_agree_with_statsmodels(p_values: Any) -> None:
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])

@@ -42,7 +42,7 @@ def test_cases_are_paired_by_id_whatever_their_order() -> None:
     assert found.before.tolist() == [1, 3, 0]
     assert found.after.tolist() == [2, 0, 3]
     assert (found.only_before, found.only_after) == (("gone",), ("new",))
-    assert align([], ["a"]) == pytest.approx(align([], ["a"]))
+    assert align([], ["a"]).only_after == ("a",)
     with pytest.raises(ValueError, match="'a' stands twice"):
         align(["a", "a"], ["a"])
 
@@ -55,7 +55,8 @@ def test_of_a_mean_each_case_contributes_its_own_value() -> None:
 
 
 def test_the_interval_of_a_mean_is_the_paired_t_interval_of_case_means() -> None:
-    before, after = np.random.default_rng(2).random((2, 15, 4, 3))
+    before = np.random.default_rng(2).random((15, 1, 3)) + np.random.default_rng(4).normal(0, 0.1, (15, 4, 3))
+    after = before + np.random.default_rng(3).normal(0, 0.5, (15, 1, 3))
     estimate = Estimate(moments(of_means(before), of_means(after)))
     expected = stats.ttest_rel(after.mean(axis=1), before.mean(axis=1))
     interval = expected.confidence_interval(0.95)

@@ -14,7 +14,7 @@ from eval_pipeline.statistics.power import cases_needed, minimum_detectable_effe
 @pytest.mark.parametrize("cases", [10, 15, 30, 100, 1000])
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 14])
 def test_the_detectable_effect_agrees_with_statsmodels(cases: int, alpha: float) -> None:
-    effect = minimum_detectable_effect(1.0, cases, alpha=alpha)
+    effect = minimum_detectable_effect(1 / math.sqrt(cases), cases - 1, alpha=alpha)
     found = TTestPower().power(float(effect), cases, alpha, alternative="larger")
     assert found == pytest.approx(0.80, abs=0.03)
 
@@ -27,14 +27,13 @@ def test_the_number_of_cases_agrees_with_statsmodels(spread: float, effect: floa
 
 def test_cases_needed_is_where_the_detectable_effect_meets_the_wanted_one() -> None:
     needed = float(cases_needed(0.2, 0.05))
-    assert minimum_detectable_effect(0.2, needed) <= 0.05
-    assert minimum_detectable_effect(0.2, needed - 2) > 0.05
+    assert minimum_detectable_effect(0.2 / math.sqrt(needed), needed - 1) <= 0.05
+    assert minimum_detectable_effect(0.2 / math.sqrt(needed - 2), needed - 3) > 0.05
 
 
 def test_degenerate_scatter_and_effect() -> None:
     assert cases_needed(0.0, 0.05) == 2
     assert cases_needed(0.1, 0.0) == math.inf
-    assert np.isnan(minimum_detectable_effect(0.1, 1))
     assert np.isnan(minimum_detectable_effect(0.1, 0))
     assert minimum_detectable_effect(0.0, 10) == 0
 
