@@ -12,7 +12,7 @@ from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
-from eval_pipeline.reports.numbers import NOTHING, change, counted, number
+from eval_pipeline.reports.numbers import NOTHING, change, counted, number, probability
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.suite import Overview, Suite, Unit
 
@@ -204,19 +204,43 @@ def comparison_table(suite: Suite, comparison: Comparison) -> str:
     unit = units(suite)
     ordered = sorted(comparison.metrics, key=lambda each: not each.gated)
     return table(
-        ("metric", "before", "after", "difference", "zone", "verdict", "action"),
+        (
+            "metric",
+            "before",
+            "after",
+            "difference",
+            "95 % CI",
+            "adjusted p",
+            "detectable",
+            "zone",
+            "verdict",
+            "action",
+        ),
         (
             (
                 each.metric,
                 number(each.before, unit[each.metric]),
                 number(each.after, unit[each.metric]),
                 change(each.difference, unit[each.metric]),
+                *evidence_cells(each, unit[each.metric]),
                 _zone_change(each),
                 each.verdict if each.gated else "",
                 each.action.replace("_", " ") if each.gated else "",
             )
             for each in ordered
         ),
+    )
+
+
+def evidence_cells(each: MetricChange, unit: Unit) -> tuple[str, str, str]:
+    """Interval, adjusted p and detectable effect, as a table shows them."""
+    found = each.evidence
+    if found is None or found.low is None or found.high is None:
+        return NOTHING, NOTHING, NOTHING
+    return (
+        f"{change(found.low, unit)} … {change(found.high, unit)}",
+        probability(found.adjusted_p),
+        change(found.minimum_detectable_effect, unit).lstrip("+±"),
     )
 
 
@@ -230,7 +254,7 @@ def comparison_chart(suite: Suite, comparison: Comparison) -> str:
     """The differences of gated metrics: to the right is better."""
     direction = {name: each.direction for name, each in quantities(suite).items()}
     unit = units(suite)
-    colours = {"improved": GREEN, "unchanged": GREY, "regressed": RED, "incomparable": GREY}
+    colours = {"improved": GREEN, "unchanged": GREY, "inconclusive": AMBER, "regressed": RED}
     gated = [each for each in comparison.metrics if each.gated]
     gains = [(each.difference or 0.0) * (1 if direction[each.metric] == "higher" else -1) for each in gated]
     largest = max((abs(gain) for gain in gains), default=0.0) or 1.0
@@ -238,7 +262,10 @@ def comparison_chart(suite: Suite, comparison: Comparison) -> str:
         f"{comparison.after} against {comparison.before}; right is better",
         [
             Bar(
-                each.metric, gain / largest, colours[each.verdict], change(each.difference, unit[each.metric])
+                each.metric,
+                gain / largest,
+                colours.get(each.verdict, GREY),
+                change(each.difference, unit[each.metric]),
             )
             for each, gain in zip(gated, gains, strict=True)
         ],
