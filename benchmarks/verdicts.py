@@ -209,7 +209,7 @@ def experiment(kind: Kind, latent: Latent, before: Values, after: Values) -> Exp
         first = side(kind, before[:, :trials], latent.sizes_before[:, :trials])
         pairs = paired(first, sides[trials])
         fixed[trials] = pairs.moments
-        others[trials] = simpler_rules(pairs, before[:, :trials], after[:, :trials])
+        others[trials] = simpler_rules(pairs)
     return Experiment([paired(whole, sides[trials]).moments for trials in looks], fixed, others)
 
 
@@ -223,11 +223,11 @@ def with_first(base: Moments, dropped: Moments) -> Moments:
     return replace(base, **joined)
 
 
-def simpler_rules(pairs: Pairs, before: Values, after: Values) -> dict[str, Flags]:
+def simpler_rules(pairs: Pairs) -> dict[str, Flags]:
     """What the other rules call regressed, `[comparison, metric]`."""
     drop = pairs.value_before - pairs.value_after
-    found = {BARE: drop > TOLERANCE + 1e-9, UNPAIRED: unpaired_t(before, after)}
-    if before.shape[1] > 1:
+    found = {BARE: drop > TOLERANCE + 1e-9, UNPAIRED: unpaired_t(pairs.before, pairs.after)}
+    if pairs.before.shape[1] > 1:
         variances = [each.mean(axis=0).var(axis=0, ddof=1) for each in (pairs.before, pairs.after)]
         found[POOLED] = drop > 2 * np.sqrt((variances[0] + variances[1]) / 2)
     return found
@@ -329,7 +329,8 @@ class Promise(NamedTuple):
 
     text: str
     found: str
-    kept: bool
+    kept: bool | None
+    """None for what is shown and not promised."""
 
 
 def beyond(rate: float, bound: float, trials: int) -> bool:
@@ -406,13 +407,14 @@ def power_promises(tallies: Tallies) -> Iterator[Promise]:
     def holds_in_cell(cell: Cell, method: str) -> bool:
         return tallies[cell._replace(drop=0.0)].rate(method) <= 0.05
 
-    for holds, text in (
-        (holds_for_design, "power within 5 points of the best rule that holds 5 %"),
-        (holds_in_cell, "the same, of rules that hold 5 % in that very cell"),
-    ):
-        gap, cell, method = max(gaps(tallies, holds), default=(0.0, None, "no rule"))
-        kept = not cell or gap <= 0.05 + 3 * math.sqrt(0.25 / tallies[cell].comparisons)
-        yield Promise(text, f"behind by {max(gap, 0):.1%} at most ({method}{place(cell)})", kept)
+    gap, cell, method = max(gaps(tallies, holds_for_design), default=(0.0, None, "no rule"))
+    kept = not cell or gap <= 0.05 + 3 * math.sqrt(0.25 / tallies[cell].comparisons)
+    text = "power within 5 points of the best rule that holds 5 %"
+    yield Promise(text, f"behind by {max(gap, 0):.1%} at most ({method}{place(cell)})", kept)
+    behind = [gap for gap, *_ in gaps(tallies, holds_in_cell)]
+    share = float(np.mean([gap > 0.05 for gap in behind]))
+    text = "the same beside rules that happen to hold 5 % in that very cell"
+    yield Promise(text, f"further behind in {share:.1%} of {len(behind)}, by {max(behind):.1%} at most", None)
 
 
 def place(cell: Cell | None) -> str:
@@ -547,9 +549,10 @@ def main() -> int:
     ]
     print()
     for promise in promises:
-        print(f"{'kept  ' if promise.kept else 'BROKEN'}  {promise.text}: {promise.found}")
+        state = {True: "kept", False: "BROKEN", None: "shown"}[promise.kept]
+        print(f"{state:<8}{promise.text}: {promise.found}")
     print(f"{len(tallies)} cells in {time.perf_counter() - started:.0f} s")
-    return 0 if all(promise.kept for promise in promises) else 1
+    return 1 if any(promise.kept is False for promise in promises) else 0
 
 
 if __name__ == "__main__":

@@ -251,25 +251,36 @@ def _zone_change(each: MetricChange) -> str:
 
 
 def comparison_chart(suite: Suite, comparison: Comparison) -> str:
-    """The differences of gated metrics: to the right is better."""
-    direction = {name: each.direction for name, each in quantities(suite).items()}
+    """The differences of gated metrics with their intervals: to the right is better."""
+    sign = {name: 1 if each.direction == "higher" else -1 for name, each in quantities(suite).items()}
     unit = units(suite)
     colours = {"improved": GREEN, "unchanged": GREY, "inconclusive": AMBER, "regressed": RED}
     gated = [each for each in comparison.metrics if each.gated]
-    gains = [(each.difference or 0.0) * (1 if direction[each.metric] == "higher" else -1) for each in gated]
-    largest = max((abs(gain) for gain in gains), default=0.0) or 1.0
+    gains = {each.metric: (each.difference or 0.0) * sign[each.metric] for each in gated}
+    intervals = {
+        each.metric: (each.evidence.low * sign[each.metric], each.evidence.high * sign[each.metric])
+        for each in gated
+        if each.evidence and each.evidence.low is not None and each.evidence.high is not None
+    }
+    ends = [abs(end) for interval in (*intervals.values(), gains.values()) for end in interval]
+    largest = max(ends, default=0.0) or 1.0
     return bars(
         f"{comparison.after} against {comparison.before}; right is better",
         [
             Bar(
                 each.metric,
-                gain / largest,
+                gains[each.metric] / largest,
                 colours.get(each.verdict, GREY),
                 change(each.difference, unit[each.metric]),
+                interval=_scaled(intervals.get(each.metric), largest),
             )
-            for each, gain in zip(gated, gains, strict=True)
+            for each in gated
         ],
     )
+
+
+def _scaled(interval: tuple[float, float] | None, largest: float) -> tuple[float, float] | None:
+    return (min(interval) / largest, max(interval) / largest) if interval else None
 
 
 def comparison_text(suite: Suite, comparison: Comparison) -> str:

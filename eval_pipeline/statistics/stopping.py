@@ -23,11 +23,11 @@ from eval_pipeline.statistics.verdicts import (
 
 Reason = Literal["settled", "futile", "out_of_trials"]
 
-LEAST_CHANCE = 0.10
+LEAST_CHANCE = 0.20
 """Below this chance that the trials left settle every metric, they are not worth their calls …"""
 LEAST_CHANCE_AFTERWARDS = 0.50
 """The same once some metric has regressed, when the other verdicts change little for anyone …"""
-LEAST_CHANCE_REGRESSED = 0.25
+LEAST_CHANCE_REGRESSED = 0.30
 """… unless some metric has at least this chance of being shown to have regressed."""
 
 

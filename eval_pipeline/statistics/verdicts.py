@@ -189,6 +189,12 @@ class Estimate:
             p_value = special.stdtr(freedom, -margin / error)
         return np.asarray(np.where(error <= ROUNDING, np.where(margin > 0, 0.0, 1.0), p_value))
 
+    def detectable(self, alpha: float) -> Values:
+        """The smallest true fall that a one-sided test finds with 80 % power; NaN without any scatter."""
+        _, error, freedom = self._bounded
+        effect = minimum_detectable_effect(error, freedom, alpha=alpha)
+        return np.where(error > ROUNDING, effect, np.nan)
+
     def case_variance(self, trial_variance: Values) -> Values:
         """The part of the cases' scatter that trials do not average out."""
         trials = sum(1 / each for each in self.moments.trials)
@@ -236,9 +242,7 @@ def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidenc
         cases=moments.cases,
         p_value=estimate.p_value,
         adjusted_p=np.where(gain < 0, p_worse, p_better),
-        minimum_detectable_effect=minimum_detectable_effect(
-            estimate.standard_error, estimate.freedom, alpha=share
-        ),
+        minimum_detectable_effect=estimate.detectable(share),
         verdict=verdicts(estimate, rules, looks, p_worse, p_better),
         cases_needed=cases_needed(moments.spread, rules.tolerance, alpha=share),
         trials_needed=trials_needed(

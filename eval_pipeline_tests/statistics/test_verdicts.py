@@ -75,6 +75,7 @@ def test_identical_scores_are_unchanged_with_p_one() -> None:
     found = judge(compared([0.2, 0.8, 0.5], [0.2, 0.8, 0.5]), RULES)
     assert (found.difference[0], found.p_value[0], found.adjusted_p[0]) == (0, 1, 1)
     assert found.verdict[0] == "unchanged"
+    assert np.isnan(found.minimum_detectable_effect[0])  # nothing shows what noise there would be
 
 
 @pytest.mark.parametrize(("cases", "p_value"), [(2, 0.5), (3, 0.25), (5, 1 / 16)])
@@ -129,6 +130,7 @@ def test_agreement_by_luck_does_not_close_the_interval() -> None:
     low, high = Estimate(compared(np.ones(10), np.ones(10))).interval()
     assert low[0] < -0.1
     assert high[0] > 0.1
+    assert judge(compared(np.ones(10), np.ones(10)), RULES).minimum_detectable_effect[0] > 0.1
 
 
 @pytest.mark.parametrize("cases", [0, 1])
