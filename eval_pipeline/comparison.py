@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal, NamedTuple
 
 import msgspec
+import numpy as np
 
 from eval_pipeline.answers import AnswerSource
+from eval_pipeline.differences import paired_metrics
 from eval_pipeline.evaluation import CaseResult, OutputsIdentity, Summary, case_results, summarize
 from eval_pipeline.gates import TOLERANCE, Gate, Regression, Zone
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
-from eval_pipeline.reports.numbers import change, number
-from eval_pipeline.scoring import quantities, score_cases
-from eval_pipeline.suite import Context, Direction, Suite, Unit
+from eval_pipeline.reports.numbers import change, counted, number
+from eval_pipeline.scoring import Scores, all_metrics, quantities, score_cases
+from eval_pipeline.statistics.pairs import Moments
+from eval_pipeline.statistics.verdicts import Rules, judge
+from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit
 
-Verdict = Literal["improved", "unchanged", "regressed", "incomparable"]
+Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
 
+ENDS: dict[Action, str] = {"block": "blocked", "needs_approval": "needs an approval"}
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
 NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
 """Changes from which an ungated metric counts as moved: a point, or anything at all."""
@@ -50,6 +56,30 @@ class MetricChange(msgspec.Struct, frozen=True):
     verdict: Verdict
     action: Action
     reason: str
+    movement: str = ""
+    """The change in words that can be read aloud."""
+    evidence: Evidence | None = None
+    """What stands behind the verdict; none for numbers that are defined over trials."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What the cases say of a difference. Null where it cannot be told."""
+
+    cases: int
+    verdict: Literal["improved", "unchanged", "inconclusive", "regressed"]
+    low: float | None
+    high: float | None
+    """The ends of the 95 % confidence interval of the difference."""
+    p_value: float | None
+    """Two-sided, of the metric by itself."""
+    adjusted_p: float | None
+    """One-sided, in the direction of the difference, corrected for the number of gated metrics."""
+    minimum_detectable_effect: float | None
+    """The smallest true drop that these cases and trials show with 80 % power."""
+    cases_needed: int | None
+    """How many cases would show a drop that blocks."""
+    trials_needed: int | None
+    """How many trials would show it on these cases; null where none suffice or nobody knows."""
 
 
 class CaseChange(msgspec.Struct, frozen=True):
@@ -79,6 +109,8 @@ class Comparison(msgspec.Struct, frozen=True):
     regressed: tuple[CaseChange, ...]
     verdict: Verdict
     action: Action
+    trials: int = 1
+    """Trials of the side after."""
     unit: Unit = "fraction"
     """The unit of the headline metric, in which cases are compared."""
 
@@ -101,12 +133,18 @@ class Comparison(msgspec.Struct, frozen=True):
                 f"{self.after} cannot be compared with {self.before}: "
                 f"{left_out} cases are not shared, only {self.shared} are."
             )
-        moved = [each for each in self.metrics if each.gated and each.verdict != "unchanged"]
-        worst = [each for each in moved if ACTIONS.index(each.action) == ACTIONS.index(self.action)]
-        told = "; ".join(each.reason for each in (worst or moved)[:3]) or "No gated metric moved"
-        worst_cases = (f"{each.case_id} {change(each.difference, self.unit)}" for each in self.regressed[:3])
-        cases = ", ".join(worst_cases)
-        return f"{told}.{f' Worst cases: {cases}.' if cases else ''}"
+        gated = [each for each in self.metrics if each.gated]
+        moved = [each for each in gated if each.verdict == self.verdict and each.verdict != "unchanged"]
+        moved += [each for each in gated if each.action != "proceed" and each not in moved]
+        moved.sort(key=lambda each: -ACTIONS.index(each.action))
+        told = ", ".join(each.movement for each in moved[:3]) or "No gated metric moved"
+        size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
+        end = f"{told} over {size}; {ENDS.get(self.action, self.verdict)}."
+        worst = ", ".join(
+            f"{each.case_id} {change(each.difference, self.unit).removesuffix(' pp')}"
+            for each in self.regressed[:3]
+        )
+        return f"{end} Worst: {worst}." if worst else end
 
 
 def compare(
@@ -138,13 +176,15 @@ def compare(
     comparable = bool(shared) and left_out <= MOST_LEFT_OUT * (len(shared) + left_out)
     changes: tuple[MetricChange, ...] = ()
     moved: list[CaseChange] = []
+    trials = after.identity.trials
     if shared:
-        (old, old_cases), (new, new_cases) = (
+        old, new = (
             _scored(suite, (each for each in cases() if each.case.id in shared), side, gates, context)
             for side in (before, after)
         )
-        changes = _metric_changes(suite, old, new, gates)
-        moved = _case_changes(suite, old_cases, new_cases)
+        changes = _metric_changes(suite, old.summary, new.summary, gates, _evidence(suite, old, new, gates))
+        moved = _case_changes(suite, old.cases, new.cases)
+        trials = new.summary.trials
     action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
     if not comparable:
         action = max(action, "needs_approval", key=ACTIONS.index)
@@ -162,15 +202,75 @@ def compare(
         regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
         verdict=_verdict(changes) if comparable else "incomparable",
         action=action,
+        trials=trials,
         unit=suite.metric(suite.headline).unit,
     )
 
 
+class _Scored(NamedTuple):
+    scores: Scores
+    summary: Summary
+    cases: tuple[CaseResult, ...]
+
+
 def _scored(
     suite: Suite, cases: Iterable[GoldenCase], side: Side, gates: Mapping[str, Gate], context: Context
-) -> tuple[Summary, tuple[CaseResult, ...]]:
+) -> _Scored:
     scores = score_cases(suite, cases, side.answers, context, keep_diagnoses=False)
-    return summarize(suite, scores, gates), case_results(suite, scores)
+    return _Scored(scores, summarize(suite, scores, gates), case_results(suite, scores))
+
+
+def _evidence(suite: Suite, old: _Scored, new: _Scored, gates: Mapping[str, Gate]) -> dict[str, Evidence]:
+    """The evidence on every metric. Gated ones are one family; the others stand for themselves."""
+    metrics = sorted(all_metrics(suite), key=lambda metric: metric.name not in gates)
+    gated = sum(metric.name in gates for metric in metrics)
+    moments = paired_metrics(metrics, old.scores, new.scores)
+    family, others = moments.select(slice(gated)), moments.select(slice(gated, None), None)
+    found = [
+        *_judged(family, metrics[:gated], gates, ()),
+        *_judged(others, metrics[gated:], gates, (1,)),
+    ]
+    return {metric.name: each for metric, each in zip(metrics, found, strict=True)}
+
+
+def _judged(
+    moments: Moments, metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tuple[int, ...]
+) -> list[Evidence]:
+    if not metrics:
+        return []
+    drops = [_drops(gates.get(metric.name), metric.unit) for metric in metrics]
+    shape = (len(metrics), *family)
+    rules = Rules.of(
+        np.reshape([each.block for each in drops], shape),
+        noticeable=np.reshape([each.investigate for each in drops], shape),
+        direction=np.reshape([1.0 if each.direction == "higher" else -1.0 for each in metrics], shape),
+    )
+    found = judge(moments, rules)
+    columns = {each.name: np.ravel(getattr(found, each.name)).tolist() for each in fields(found)}
+    return [
+        Evidence(
+            cases=columns["cases"][place],
+            verdict=columns["verdict"][place],
+            **{name: _finite(columns[name][place]) for name in ("low", "high", "p_value", "adjusted_p")},
+            minimum_detectable_effect=_finite(columns["minimum_detectable_effect"][place]),
+            cases_needed=_whole(columns["cases_needed"][place]),
+            trials_needed=_whole(columns["trials_needed"][place]),
+        )
+        for place in range(len(metrics))
+    ]
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _whole(value: float) -> int | None:
+    return int(value) if math.isfinite(value) else None
+
+
+def _drops(gate: Gate | None, unit: Unit) -> Regression:
+    """The drops that matter; where no gate says any, a noticeable one is looked at and none blocks."""
+    return (gate.regression if gate else None) or Regression(NOTICEABLE[unit], math.inf)
 
 
 def _notes(before: Side, after: Side) -> Iterable[str]:
@@ -183,7 +283,11 @@ def _notes(before: Side, after: Side) -> Iterable[str]:
 
 
 def _metric_changes(
-    suite: Suite, old: Summary, new: Summary, gates: Mapping[str, Gate]
+    suite: Suite,
+    old: Summary,
+    new: Summary,
+    gates: Mapping[str, Gate],
+    evidence: Mapping[str, Evidence],
 ) -> tuple[MetricChange, ...]:
     return tuple(
         metric_change(
@@ -193,6 +297,7 @@ def _metric_changes(
             quantity.direction,
             quantity.unit,
             gates.get(name),
+            evidence.get(name),
         )
         for name, quantity in quantities(suite).items()
     )
@@ -205,15 +310,19 @@ def metric_change(
     direction: Direction,
     unit: Unit,
     gate: Gate | None,
+    evidence: Evidence | None = None,
 ) -> MetricChange:
-    """One metric before and after; a drop is judged by the gate's regression table."""
+    """One metric before and after: the verdict by its evidence, the action by the gate's regression table.
+
+    Without evidence the table alone judges the difference.
+    """
     zone_before = gate.zone(before) if gate and before is not None else None
     zone_after = gate.zone(after) if gate and after is not None else None
     difference = after - before if after is not None and before is not None else None
     shown = f"{metric} {number(before, unit)} → {number(after, unit)}"
     if difference is not None:
-        shown += f" ({change(difference, unit)})"
-    verdict, action, why = _judge_change(before, after, difference, direction, unit, gate)
+        shown += f" ({change(difference, unit)}{_interval(evidence, unit)})"
+    verdict, action, why = _judge_change(before, after, difference, direction, unit, gate, evidence)
     if gate and zone_after == "fail" and zone_before != "fail" and before is not None:
         action = "block" if gate.severity == "critical" else "investigate"
         why = f"it entered the fail zone ({gate.fail})"
@@ -230,7 +339,34 @@ def metric_change(
         verdict,
         action,
         f"{shown}: {why}",
+        _movement(metric, difference, unit, evidence, why),
+        evidence,
     )
+
+
+def _movement(metric: str, difference: float | None, unit: Unit, evidence: Evidence | None, why: str) -> str:
+    """`concept_recall fell 6.1 points (95 % CI 3.0–9.2)`."""
+    if difference is None:
+        return f"{metric}: {why}"
+    sign = -1.0 if difference < 0 else 1.0
+    said = f"{metric} {'fell' if difference < 0 else 'rose'} {_points(sign * difference, unit)}"
+    if unit != "number":
+        said += " points"
+    if evidence is None or evidence.low is None or evidence.high is None:
+        return said
+    low, high = sorted((sign * evidence.low, sign * evidence.high))
+    between = "–" if low >= 0 else " to "
+    return f"{said} (95 % CI {_points(low, unit)}{between}{_points(high, unit)})"
+
+
+def _points(size: float, unit: Unit) -> str:
+    return number(size, unit).removesuffix(" %").replace("-", "−")
+
+
+def _interval(evidence: Evidence | None, unit: Unit) -> str:
+    if evidence is None or evidence.low is None or evidence.high is None:
+        return ""
+    return f", 95 % CI {_bare(evidence.low, unit)} to {_bare(evidence.high, unit)}"
 
 
 def _judge_change(
@@ -240,28 +376,56 @@ def _judge_change(
     direction: Direction,
     unit: Unit,
     gate: Gate | None,
+    evidence: Evidence | None,
 ) -> tuple[Verdict, Action, str]:
     if difference is None:
-        if before is None:
-            return (
-                ("unchanged", "proceed", "undefined before and after")
-                if after is None
-                else (
-                    "improved",
-                    "proceed",
-                    "defined now",
-                )
-            )
-        return "regressed", "block", "the metric is gone"
-    rules = (gate.regression if gate else None) or Regression(NOTICEABLE[unit], float("inf"))
+        if before is not None:
+            return "regressed", "block", "the metric is gone"
+        if after is not None:
+            return "improved", "proceed", "defined now"
+        return "unchanged", "proceed", "undefined before and after"
+    drops = _drops(gate, unit)
     drop = -difference if direction == "higher" else difference
-    if drop > rules.block + TOLERANCE:
-        return "regressed", rules.beyond, f"worse by more than {_size(rules.block, unit)}"
-    if drop >= max(rules.investigate - TOLERANCE, TOLERANCE):
-        return "regressed", "investigate", "worse; find out why and write it down"
-    if -drop >= max(rules.investigate - TOLERANCE, TOLERANCE):
-        return "improved", "proceed", "better"
-    return "unchanged", "proceed", "no change that matters"
+    verdict: Verdict = evidence.verdict if evidence else _by_size(drop, drops)
+    if verdict == "regressed" and drop > drops.block + TOLERANCE:
+        return verdict, drops.beyond, f"worse by more than {_size(drops.block, unit)}"
+    if verdict == "regressed":
+        return verdict, "investigate", "worse; find out why and write it down"
+    if verdict == "inconclusive":
+        return verdict, _when_inconclusive(drop, drops, gate), _what_would_settle(evidence, drops, unit)
+    if verdict == "improved":
+        return verdict, "proceed", "better"
+    return verdict, "proceed", "no change that matters"
+
+
+def _by_size(drop: float, drops: Regression) -> Verdict:
+    noticeable = max(drops.investigate - TOLERANCE, TOLERANCE)
+    if abs(drop) < noticeable:
+        return "unchanged"
+    return "regressed" if drop > 0 else "improved"
+
+
+def _when_inconclusive(drop: float, drops: Regression, gate: Gate | None) -> Action:
+    """A drop that would block if it were certain follows the gate; a smaller one is looked at."""
+    if gate and drop > drops.block + TOLERANCE:
+        return gate.inconclusive
+    return "investigate" if drop >= max(drops.investigate - TOLERANCE, TOLERANCE) else "proceed"
+
+
+def _what_would_settle(evidence: Evidence | None, drops: Regression, unit: Unit) -> str:
+    told = "too uncertain to tell"
+    if evidence is None or not math.isfinite(drops.block):
+        return told
+    ways = []
+    if evidence.trials_needed:
+        ways.append(counted(evidence.trials_needed, "trial"))
+    if evidence.cases_needed and evidence.cases_needed > evidence.cases:
+        ways.append(counted(evidence.cases_needed, "case"))
+    return f"{told}; {' or '.join(ways)} would show a drop of {_size(drops.block, unit)}" if ways else told
+
+
+def _bare(size: float, unit: Unit) -> str:
+    return change(size, unit).removesuffix(" pp")
 
 
 def _size(size: float, unit: Unit) -> str:
@@ -295,7 +459,12 @@ def _gain(suite: Suite, case: CaseChange) -> float:
 
 
 def _verdict(changes: Iterable[MetricChange]) -> Verdict:
-    verdicts = {each.verdict for each in changes if each.gated}
+    """The worst of the gated metrics; what is uncertain weighs more than what improved only if it fell."""
+    gated = [each for each in changes if each.gated]
+    verdicts = {each.verdict for each in gated}
+    fell = any(each.verdict == "inconclusive" and each.action != "proceed" for each in gated)
     if "regressed" in verdicts:
         return "regressed"
+    if "inconclusive" in verdicts and (fell or "improved" not in verdicts):
+        return "inconclusive"
     return "improved" if "improved" in verdicts else "unchanged"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
-from eval_pipeline.comparison import Comparison, Side, compare, metric_change
+from eval_pipeline.comparison import Comparison, Evidence, MetricChange, Side, compare, metric_change
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.gates import Gate, Regression
 from eval_pipeline.suite import Case, Context
@@ -91,15 +94,17 @@ def side(outputs: dict[str, Any], hashes: dict[str, str] | None = None, **identi
         OutputsIdentity(
             "decomposition", "v", "", "", facts["engine"], facts["model"], "default", facts["trials"]
         ),
-        Recorded(outputs),
+        Recorded(outputs, facts["trials"]),
         hashes if hashes is not None else {each.case.id: each.input_hash for each in CASES},
         identity.get("golden_hash", "same"),
     )
 
 
-def compared(before: Side, after: Side, cases: list[Any] = CASES) -> Comparison:
+def compared(
+    before: Side, after: Side, cases: list[Any] = CASES, gates: Mapping[str, Gate] = GATES
+) -> Comparison:
     present = {each.case.id: each.input_hash for each in cases}
-    return compare(SUITE, present, lambda: cases, before, after, GATES, Context())
+    return compare(SUITE, present, lambda: cases, before, after, gates, Context())
 
 
 ALL_GOOD = dict.fromkeys(NAMES, GOOD)
@@ -112,8 +117,8 @@ def test_cases_that_regressed_and_improved_are_named_worst_first() -> None:
     )
     assert [each.case_id for each in found.regressed] == ["case-02", "case-01"]
     assert [each.case_id for each in found.improved] == ["case-03"]
-    assert found.verdict == "regressed"
-    assert "case-02" in found.sentence
+    assert found.verdict == "inconclusive"  # two cases of twenty fell and one rose
+    assert found.sentence.endswith("Worst: case-02 −85.0, case-01 −32.5.")
 
 
 def test_cases_that_come_go_or_change_are_left_out_and_named() -> None:
@@ -159,8 +164,67 @@ def test_both_sides_are_scored_against_the_golden_set_of_today() -> None:
     assert recall.after == pytest.approx(2 / 3)
 
 
-def test_an_output_that_vanished_is_a_regression() -> None:
-    missing = dict.fromkeys(NAMES[2:], GOOD)
-    found = compared(side(ALL_GOOD), side(missing))
-    assert found.verdict == "regressed"
-    assert found.action == "block"
+def recall(found: Comparison) -> MetricChange:
+    return next(each for each in found.metrics if each.metric == "concept_recall")
+
+
+def test_outputs_that_vanished_are_a_regression() -> None:
+    found = compared(side(ALL_GOOD), side(dict.fromkeys(NAMES[6:], GOOD)))
+    assert (found.verdict, found.action) == ("regressed", "block")
+    assert recall(found).evidence is not None
+    assert found.sentence.startswith("concept_recall fell 30.0 points (95 % CI ")
+    assert "over 20 cases × 1 trial; blocked. Worst: case-00" in found.sentence
+
+
+def test_a_drop_beyond_the_tolerance_that_may_be_chance_is_looked_at_or_blocks_as_the_gate_says() -> None:
+    strict = {"concept_recall": replace(GATE, inconclusive="block")}
+    for gates, action in ((GATES, "investigate"), (strict, "block")):
+        found = compared(side(ALL_GOOD), side(dict.fromkeys(NAMES[2:], GOOD)), gates=gates)
+        assert (found.verdict, found.action) == ("inconclusive", action)
+        assert recall(found).difference == pytest.approx(-0.10)
+
+
+def test_an_uncertain_metric_says_what_would_settle_it() -> None:
+    evidence = Evidence(20, "inconclusive", -0.2, 0.02, 0.1, 0.05, 0.12, 80, 4)
+    found = metric_change("recall", 0.80, 0.72, "higher", "fraction", GATE, evidence)
+    assert found.reason.endswith("4 trials or 80 cases would show a drop of 5.0 pp")
+    assert found.movement == "recall fell 8.0 points (95 % CI −2.0 to 20.0)"
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict", "action"),
+    [
+        (0.74, "regressed", "block"),
+        (0.76, "regressed", "investigate"),
+        (0.74, "inconclusive", "investigate"),
+        (0.76, "inconclusive", "investigate"),
+        (0.795, "inconclusive", "proceed"),
+        (0.82, "inconclusive", "proceed"),
+        (0.78, "unchanged", "proceed"),  # a drop that nothing stands behind
+        (0.59, "inconclusive", "block"),  # into the fail zone, certain or not
+        (0.85, "improved", "proceed"),
+    ],
+)
+def test_the_verdict_comes_from_the_evidence_and_the_action_from_the_table(
+    after: float, verdict: Any, action: str
+) -> None:
+    evidence = Evidence(20, verdict, None, None, None, None, None, None, None)
+    found = metric_change("recall", 0.80, after, "higher", "fraction", GATE, evidence)
+    assert (found.verdict, found.action) == (verdict, action)
+
+
+def test_trials_are_a_cluster_in_a_comparison() -> None:
+    """Three trials that repeat one answer are as much evidence as one."""
+    worse = {**ALL_GOOD, **dict.fromkeys(NAMES[:6], BAD)}
+    once = compared(side(ALL_GOOD), side(worse))
+    thrice = compared(side(ALL_GOOD, trials=3), side(worse, trials=3))
+    first, second = recall(once).evidence, recall(thrice).evidence
+    assert first is not None
+    assert second is not None
+    assert first.low == pytest.approx(second.low)
+
+
+def test_every_metric_has_evidence_that_json_can_hold() -> None:
+    found = compared(side(ALL_GOOD), side({**ALL_GOOD, "case-01": BAD}))
+    assert all(each.evidence is not None for each in found.metrics)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Comparison) == found

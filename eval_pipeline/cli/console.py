@@ -17,13 +17,19 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Summary
 from eval_pipeline.progress import Tally
-from eval_pipeline.reports.evaluation import STATUS_SIGNS, hidden_problems, model_notes, units
+from eval_pipeline.reports.evaluation import (
+    STATUS_SIGNS,
+    evidence_cells,
+    hidden_problems,
+    model_notes,
+    units,
+)
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.suite import Suite
 
 WIDEST_TABLE = 160
 COLOURS = {"pass": "green", "warn": "yellow", "fail": "red", "not_applicable": "dim"}
-VERDICT_COLOURS = {"improved": "green", "regressed": "red"}
+VERDICT_COLOURS = {"improved": "green", "inconclusive": "yellow", "regressed": "red"}
 
 
 class Bar:
@@ -107,13 +113,24 @@ def print_comparison(suite: Suite, comparison: Comparison) -> None:
     for note in comparison.notes:
         click.echo(f"Note: {note}")
     print_table(
-        ("metric", "before", "after", "difference", "verdict", "action"),
+        (
+            "metric",
+            "before",
+            "after",
+            "difference",
+            "95 % CI",
+            "adjusted p",
+            "detectable",
+            "verdict",
+            "action",
+        ),
         (
             (
                 each.metric,
                 number(each.before, unit[each.metric]),
                 number(each.after, unit[each.metric]),
                 change(each.difference, unit[each.metric]),
+                *evidence_cells(each, unit[each.metric]),
                 Text(each.verdict if each.gated else "", style=VERDICT_COLOURS.get(each.verdict, "")),
                 each.action.replace("_", " ") if each.gated else "",
             )

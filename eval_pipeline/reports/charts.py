@@ -22,11 +22,13 @@ class Bar(NamedTuple):
     shown: str
     marks: tuple[float, ...] = ()
     """Lengths at which a thin line marks a threshold."""
+    interval: tuple[float, float] | None = None
+    """Lengths between which a line shows the uncertainty."""
 
 
 def bars(title: str, rows: Sequence[Bar]) -> str:
     """A horizontal bar chart. Bars with negative lengths grow to the left of a common zero line."""
-    both_ways = any(row.length < 0 for row in rows)
+    both_ways = any(min((row.length, *(row.interval or ()))) < 0 for row in rows)
     zero = LABEL + (BAR / 2 if both_ways else 0)
     scale = BAR / 2 if both_ways else BAR
     height = ROW * len(rows) + 40
@@ -50,6 +52,13 @@ def bars(title: str, rows: Sequence[Bar]) -> str:
             parts.append(
                 f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{top + ROW - 2}" '
                 'stroke="#263238" stroke-width="1.5"/>'
+            )
+        if row.interval:
+            low, high = (zero + max(-1.0, min(1.0, end)) * scale for end in row.interval)
+            middle = top + 3 + (ROW - 8) / 2
+            parts.append(
+                f'<path d="M{low:.1f} {middle - 4}v8m0 -4H{high:.1f}m0 -4v8" '
+                'stroke="#263238" stroke-width="1.5" fill="none"/>'
             )
     parts.append(f'<line x1="{zero}" x2="{zero}" y1="30" y2="{height - 6}" stroke="#90a4ae"/></svg>')
     return "".join(parts)

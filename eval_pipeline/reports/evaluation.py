@@ -12,7 +12,7 @@ from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
-from eval_pipeline.reports.numbers import NOTHING, change, counted, number
+from eval_pipeline.reports.numbers import NOTHING, change, counted, number, probability
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Overview, Suite, Unit
@@ -266,19 +266,43 @@ def comparison_table(suite: Suite, comparison: Comparison) -> str:
     unit = units(suite)
     ordered = sorted(comparison.metrics, key=lambda each: not each.gated)
     return table(
-        ("metric", "before", "after", "difference", "zone", "verdict", "action"),
+        (
+            "metric",
+            "before",
+            "after",
+            "difference",
+            "95 % CI",
+            "adjusted p",
+            "detectable",
+            "zone",
+            "verdict",
+            "action",
+        ),
         (
             (
                 each.metric,
                 number(each.before, unit[each.metric]),
                 number(each.after, unit[each.metric]),
                 change(each.difference, unit[each.metric]),
+                *evidence_cells(each, unit[each.metric]),
                 _zone_change(each),
                 each.verdict if each.gated else "",
                 each.action.replace("_", " ") if each.gated else "",
             )
             for each in ordered
         ),
+    )
+
+
+def evidence_cells(each: MetricChange, unit: Unit) -> tuple[str, str, str]:
+    """Interval, adjusted p and detectable effect, as a table shows them."""
+    found = each.evidence
+    if found is None or found.low is None or found.high is None:
+        return NOTHING, NOTHING, NOTHING
+    return (
+        f"{change(found.low, unit)} … {change(found.high, unit)}",
+        probability(found.adjusted_p),
+        change(found.minimum_detectable_effect, unit).lstrip("+±"),
     )
 
 
@@ -289,22 +313,36 @@ def _zone_change(each: MetricChange) -> str:
 
 
 def comparison_chart(suite: Suite, comparison: Comparison) -> str:
-    """The differences of gated metrics: to the right is better."""
-    direction = {name: each.direction for name, each in quantities(suite).items()}
+    """The differences of gated metrics with their intervals: to the right is better."""
+    sign = {name: 1 if each.direction == "higher" else -1 for name, each in quantities(suite).items()}
     unit = units(suite)
-    colours = {"improved": GREEN, "unchanged": GREY, "regressed": RED, "incomparable": GREY}
+    colours = {"improved": GREEN, "unchanged": GREY, "inconclusive": AMBER, "regressed": RED}
     gated = [each for each in comparison.metrics if each.gated]
-    gains = [(each.difference or 0.0) * (1 if direction[each.metric] == "higher" else -1) for each in gated]
-    largest = max((abs(gain) for gain in gains), default=0.0) or 1.0
+    gains = {each.metric: (each.difference or 0.0) * sign[each.metric] for each in gated}
+    intervals = {
+        each.metric: (each.evidence.low * sign[each.metric], each.evidence.high * sign[each.metric])
+        for each in gated
+        if each.evidence and each.evidence.low is not None and each.evidence.high is not None
+    }
+    ends = [abs(end) for interval in (*intervals.values(), gains.values()) for end in interval]
+    largest = max(ends, default=0.0) or 1.0
     return bars(
         f"{comparison.after} against {comparison.before}; right is better",
         [
             Bar(
-                each.metric, gain / largest, colours[each.verdict], change(each.difference, unit[each.metric])
+                each.metric,
+                gains[each.metric] / largest,
+                colours.get(each.verdict, GREY),
+                change(each.difference, unit[each.metric]),
+                interval=_scaled(intervals.get(each.metric), largest),
             )
-            for each, gain in zip(gated, gains, strict=True)
+            for each in gated
         ],
     )
+
+
+def _scaled(interval: tuple[float, float] | None, largest: float) -> tuple[float, float] | None:
+    return (min(interval) / largest, max(interval) / largest) if interval else None
 
 
 def trend_chart(suite: Suite, points: Sequence[Point]) -> str:

@@ -26,6 +26,13 @@ def change(value: float | None, unit: Unit = "fraction") -> str:
     return f"{sign}{shown}{' pp' if unit == 'fraction' else ''}".replace("-", "−")
 
 
+def probability(value: float | None) -> str:
+    """A p-value to three digits; `< 0.001` below them."""
+    if value is None:
+        return NOTHING
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
 def counted(count: int, what: str) -> str:
     """`1 trial`, `3 trials`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

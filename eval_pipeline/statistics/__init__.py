@@ -1,0 +1,5 @@
+"""Intervals, tests, verdicts, stopping rules and trends: pure functions of arrays.
+
+Nothing here knows suites, files or Dagster. Cases are the first axis of every array, trials the second;
+metrics come last. SciPy is imported where it is used.
+"""

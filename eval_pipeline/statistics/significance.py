@@ -1,0 +1,211 @@
+"""Tests of one paired difference, each selectable, and bounds of a rate.
+
+Every test takes one value per case on each side, in the same order, and honours `alpha`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eval_pipeline.statistics.arrays import ROUNDING, Values, level, numbers, pair
+
+TestName = Literal["paired_t", "wilcoxon", "bootstrap", "sign_flip", "mcnemar"]
+
+RESAMPLES = 10_000
+EXACT_SIGN_FLIPS = 16
+"""Up to so many cases every assignment of signs is tried."""
+SIGN_FLIPS = 20_000
+WEIGHTS_AT_ONCE = 2_000_000
+
+
+class Outcome(NamedTuple):
+    """A test of after − before. What a test does not yield is None."""
+
+    test: str
+    cases: int
+    difference: float
+    statistic: float | None
+    p_value: float | None
+    low: float | None
+    high: float | None
+    significant: bool
+    alpha: float
+
+
+def significance_test(
+    before: ArrayLike,
+    after: ArrayLike,
+    test: TestName = "paired_t",
+    alpha: float = 0.05,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Outcome:
+    """One of the tests, by name; two-sided.
+
+    Without a case there is no difference, which is an error. One case yields no p-value. Identical
+    values have p 1; a constant shift has no scatter to measure it by, so its p is the sign flip's.
+    """
+    first, second = pair(before, after)
+    level(alpha, "alpha")
+    if not len(first):
+        raise ValueError("there is no case to compare")
+    differences = second - first
+    if len(differences) == 1:
+        return Outcome(test, 1, float(differences[0]), None, None, None, None, False, alpha)
+    if np.ptp(differences) <= ROUNDING:
+        return _constant_shift(test, differences, alpha)
+    tests: dict[TestName, Callable[[], Outcome]] = {
+        "paired_t": lambda: _paired_t(differences, alpha),
+        "wilcoxon": lambda: _wilcoxon(differences, alpha),
+        "bootstrap": lambda: _bootstrap(differences, alpha, seed, resamples),
+        "sign_flip": lambda: _sign_flip(differences, alpha, seed),
+        "mcnemar": lambda: _mcnemar(first, second, alpha),
+    }
+    if test not in tests:
+        raise ValueError(f"{test!r} is not a test; there are {', '.join(tests)}")
+    return tests[test]()
+
+
+def _constant_shift(test: str, differences: Values, alpha: float) -> Outcome:
+    shift = float(differences.mean())
+    p_value = 1.0 if abs(shift) <= ROUNDING else 2.0 ** (1 - len(differences))
+    return Outcome(test, len(differences), shift, None, p_value, shift, shift, p_value <= alpha, alpha)
+
+
+def _paired_t(differences: Values, alpha: float) -> Outcome:
+    from scipy import special
+
+    cases = len(differences)
+    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(cases)
+    statistic = mean / error
+    p_value = float(2 * special.stdtr(cases - 1, -abs(statistic)))
+    reach = float(special.stdtrit(cases - 1, 1 - alpha / 2)) * error
+    return Outcome(
+        "paired_t", cases, mean, statistic, p_value, mean - reach, mean + reach, p_value <= alpha, alpha
+    )
+
+
+def _wilcoxon(differences: Values, alpha: float) -> Outcome:
+    from scipy import stats
+
+    found = stats.wilcoxon(differences)
+    p_value = float(found.pvalue)
+    mean = float(differences.mean())
+    return Outcome(
+        "wilcoxon",
+        len(differences),
+        mean,
+        float(found.statistic),
+        p_value,
+        None,
+        None,
+        p_value <= alpha,
+        alpha,
+    )
+
+
+def _bootstrap(differences: Values, alpha: float, seed: int, resamples: int) -> Outcome:
+    means = bootstrap_means(differences[:, np.newaxis], seed=seed, resamples=resamples)[:, 0]
+    low, high = (float(each) for each in np.quantile(means, [alpha / 2, 1 - alpha / 2]))
+    mean = float(differences.mean())
+    return Outcome("bootstrap", len(differences), mean, None, None, low, high, not low <= 0 <= high, alpha)
+
+
+def bootstrap_weights(cases: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:
+    """How often each case is drawn in each resample, `[resample, case]`, in blocks that fit in memory.
+
+    All metrics of a comparison share these weights: a resample of every sum is one matrix product.
+    """
+    if cases < 1 or resamples < 1:
+        raise ValueError("a bootstrap needs at least one case and one resample")
+    random = np.random.default_rng(seed)
+    block = max(1, WEIGHTS_AT_ONCE // cases)
+    for start in range(0, resamples, block):
+        weights = np.empty((min(block, resamples - start), cases), dtype=np.float32)
+        drawn = random.integers(0, cases, size=weights.shape, dtype=np.min_scalar_type(cases))
+        for row, cases_drawn in enumerate(drawn):
+            weights[row] = np.bincount(cases_drawn, minlength=cases)
+        yield weights
+
+
+def bootstrap_means(values: ArrayLike, *, seed: int, resamples: int = RESAMPLES) -> Values:
+    """Resampled means over cases, `[resample, metric]`, of `values[case, metric]`."""
+    table = numbers(values, "the values", dimensions=2)
+    centre = table.mean(axis=0)
+    # Single precision is as good as double for what remains around the centre, and twice as fast.
+    deviations = (table - centre).astype(np.float32)
+    weights = bootstrap_weights(len(table), seed=seed, resamples=resamples)
+    moved = np.concatenate([block @ deviations for block in weights])
+    return np.asarray(centre + moved / len(table), dtype=np.float64)
+
+
+def _sign_flip(differences: Values, alpha: float, seed: int) -> Outcome:
+    observed = abs(float(differences.sum()))
+    cases = len(differences)
+    exact = cases <= EXACT_SIGN_FLIPS
+    if exact:
+        bits = np.arange(2**cases)[:, np.newaxis] >> np.arange(cases) & 1
+        signs = 2.0 * bits - 1.0
+    else:
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(SIGN_FLIPS, cases))
+    reached = int((np.abs(signs @ differences) >= observed - ROUNDING).sum())
+    p_value = reached / 2**cases if exact else (reached + 1) / (SIGN_FLIPS + 1)
+    mean = float(differences.mean())
+    return Outcome("sign_flip", cases, mean, mean, p_value, None, None, p_value <= alpha, alpha)
+
+
+def _mcnemar(before: Values, after: Values, alpha: float) -> Outcome:
+    if not np.isin(np.concatenate([before, after]), (0.0, 1.0)).all():
+        raise ValueError("McNemar's test is for values that are 0 or 1")
+    lost, won = int((before > after).sum()), int((after > before).sum())
+    p_value = mcnemar(lost, won)
+    difference = (won - lost) / len(before)
+    return Outcome(
+        "mcnemar",
+        len(before),
+        difference,
+        float(min(lost, won)),
+        p_value,
+        None,
+        None,
+        p_value <= alpha,
+        alpha,
+    )
+
+
+def mcnemar(lost: int, won: int) -> float:
+    """McNemar's exact two-sided p from the discordant counts; 1 where there are none."""
+    from scipy import special
+
+    if lost < 0 or won < 0:
+        raise ValueError("discordant counts cannot be negative")
+    return min(1.0, 2.0 * float(special.bdtr(min(lost, won), lost + won, 0.5)))
+
+
+class Bounds(NamedTuple):
+    """The ends of an interval."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: float, total: float, confidence: float = 0.95) -> Bounds | None:
+    """Wilson's interval of a rate, honest near 0 and 1; None where nothing was counted."""
+    from scipy import special
+
+    level(confidence, "the confidence")
+    if not 0 <= successes <= total:
+        raise ValueError(f"{successes} of {total} is no rate")
+    if not total:
+        return None
+    z = float(special.ndtri(0.5 + confidence / 2))
+    rate, shrink = successes / total, 1 + z**2 / total
+    centre = (rate + z**2 / (2 * total)) / shrink
+    reach = z / shrink * math.sqrt(rate * (1 - rate) / total + z**2 / (4 * total**2))
+    return Bounds(centre - reach if successes else 0.0, centre + reach if successes < total else 1.0)
