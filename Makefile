@@ -9,7 +9,7 @@ BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
 
-.PHONY: demo test lint types tests bench browser local install clean
+.PHONY: demo test lint types tests bench bench-verdicts browser local install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
@@ -36,6 +36,16 @@ bench: install
 	$(BIN)/python -m benchmarks.chain
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.grounded_qa
+	$(BIN)/python -m benchmarks.heritage_ner
+	$(BIN)/python -m benchmarks.heritage_retrieval
+	$(BIN)/python -m benchmarks.rouge
+	$(BIN)/python -m benchmarks.embedders
+	$(BIN)/python -m benchmarks.span_labeling
+
+# How often verdicts are right, by simulation.
+bench-verdicts: install
+	$(BIN)/python -m benchmarks.verdicts
 
 # Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.
 browser:
