@@ -23,9 +23,12 @@ from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import (
     CONNECTION,
+    MALFORMED,
     RATE_LIMITED,
+    REJECTED,
     SERVER,
     TIMEOUT,
+    TOO_LARGE,
     CallFailed,
     Client,
     NotAsked,
@@ -321,6 +324,8 @@ class _Asker:
             except CallFailed as failure:
                 if failure.kind == RATE_LIMITED:
                     self._limiter.back_off(entry)
+                elif failure.kind in (MALFORMED, REJECTED, TOO_LARGE):
+                    self._limiter.relax()  # of no use, but not too much for the endpoint
                 raise
             finally:
                 self._limiter.exit()
