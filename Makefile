@@ -9,7 +9,7 @@ BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
 
-.PHONY: demo test lint types tests bench bench-verdicts browser local install clean
+.PHONY: demo test lint types tests bench bench-verdicts kills browser local install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
@@ -35,6 +35,7 @@ bench: install
 	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.chain
 	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks.engine --memory
 	$(BIN)/python -m benchmarks.score
 	$(BIN)/python -m benchmarks.grounded_qa
 	$(BIN)/python -m benchmarks.heritage_ner
@@ -42,6 +43,10 @@ bench: install
 	$(BIN)/python -m benchmarks.rouge
 	$(BIN)/python -m benchmarks.embedders
 	$(BIN)/python -m benchmarks.span_labeling
+
+# Kills runs at random moments and checks that nothing is lost, and nothing asked twice.
+kills: install
+	$(BIN)/python -m benchmarks.kills
 
 # How often verdicts are right, by simulation.
 bench-verdicts: install

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import aclosing
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -104,18 +105,20 @@ def collect_outputs(
 
     async def ask() -> None:
         ready: dict[tuple[str, int], Answer] = {}
-        with AnswerTable.writing(path, identity) as add:
-            async for answer in engine.answer(questions.requests(engine, identity.trials)):
-                ready[answer.case_id, answer.trial] = answer
-                progress.advance(answer)
-                while questions.asked and (key := questions.asked[0][:2]) in ready:
-                    asked = questions.asked.popleft()
-                    add(replace(ready.pop(key), carried=asked.carried), asked.input_hash)
-            for asked in questions.asked:
-                answer = ready.get(asked[:2]) or Answer(
-                    asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
-                )
-                add(replace(answer, carried=asked.carried), asked.input_hash)
+        asking = engine.answer(questions.requests(engine, identity.trials))
+        async with aclosing(asking) as answers:
+            with AnswerTable.writing(path, identity) as add:
+                async for answer in answers:
+                    ready[answer.case_id, answer.trial] = answer
+                    progress.advance(answer)
+                    while questions.asked and (key := questions.asked[0][:2]) in ready:
+                        asked = questions.asked.popleft()
+                        add(replace(ready.pop(key), carried=asked.carried), asked.input_hash)
+                for asked in questions.asked:
+                    answer = ready.get(asked[:2]) or Answer(
+                        asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
+                    )
+                    add(replace(answer, carried=asked.carried), asked.input_hash)
 
     run(ask())
     return AnswerTable.open(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 
 import pyarrow.parquet as pq
@@ -30,7 +30,7 @@ class Listener:
     def __init__(self) -> None:
         self.heard: list[Request] = []
 
-    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         async for request in requests:
             self.heard.append(request)
             yield Answer(request.case_id, request.trial, "{}")

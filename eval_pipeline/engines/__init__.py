@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Protocol
 
 import msgspec
@@ -39,5 +39,8 @@ class Engine(Protocol):
     def reads_prompt(self) -> bool:
         """Whether it reads the rendered prompt, or only the prompt's parameters."""
 
-    def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
-        """Answer every request; an answer that cannot be given carries its error."""
+    def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
+        """Answer every request; an answer that cannot be given carries its error.
+
+        Who breaks off closes it, so that it gives up what it holds before anything else goes on.
+        """

@@ -6,7 +6,8 @@ import asyncio
 import importlib
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -30,11 +31,12 @@ class CallableEngine:
         self._function = _find(name, target)
         self.model = f"{target}-{content_hash(_source(self._function))[:8]}"
 
-    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer requests, several at once; a function that raises gives an error for that one case."""
-        async for answers in in_parallel(requests, self._answer, self._concurrency):
-            for answer in answers:
-                yield answer
+        async with aclosing(in_parallel(requests, self._answer, self._concurrency)) as done:
+            async for answers in done:
+                for answer in answers:
+                    yield answer
 
     async def _answer(self, request: Request) -> Answer:
         started = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class EmbeddedEngine:
         files = file.parent.glob("*.py") if file.name == "__init__.py" else [file]
         return f"{self._suite.name}-{files_hash(files)[:8]}"
 
-    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer one request after the other. An engine that raises gives an error, not a crash."""
         async for request in requests:
             started = time.perf_counter()

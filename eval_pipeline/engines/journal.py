@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -28,6 +29,7 @@ _ROWS_PER_STATEMENT = 40
 """Of nineteen columns each."""
 
 _LARGEST_COUNT = 2**40
+_TURN_SECONDS = 10.0
 _CLOCK_SET_BACK = 60.0
 
 
@@ -235,16 +237,19 @@ class Journal:
         self,
         scope: str,
         owner: str,
-        wanted: int,
-        in_use: int,
         slots: int,
+        *,
+        wanted: int,
+        held: int,
+        idle: bool = False,
         seconds: float,
         is_gone: Callable[[str], bool] = lambda _: False,
     ) -> int:
         """How many of a scope's slots this owner may use from now on, beside all others who want some.
 
-        Nobody loses a slot that is in use; who has more than a fair share gets no new ones until others have
-        theirs. A share is held for that many seconds.
+        Others do not get what this owner says it holds: who may use less than it holds gives the rest back
+        by saying so the next time. Who is idle gets what nobody else wants. A share is held for that many
+        seconds.
         """
         holders = self._holders.c
         with self._database.writing(f"slots {scope}") as connection:
@@ -256,15 +261,20 @@ class Journal:
                 connection.execute(
                     self._holders.delete().where(holders.scope == scope, holders.owner.in_(gone))
                 )
-            fair = _fair_shares(slots, {owner: wanted, **{row.owner: row.wanted for row in others}})
-            free = slots - sum(row.granted for row in others)
-            granted = int(max(in_use, min(fair[owner], free), 0))
-            values = {"wanted": wanted, "granted": granted, "leased_until": now + seconds}
+            wishes = {row.owner: row.wanted for row in others} | {owner: 0 if idle else wanted}
+            fair = _fair_shares(slots, wishes, int(now // _TURN_SECONDS))
+            mine = min(wanted, slots - sum(fair.values())) if idle else fair[owner]
+            may_use = int(max(0, min(mine, slots - sum(row.granted for row in others))))
+            values = {
+                "wanted": wishes[owner],
+                "granted": max(held, may_use),
+                "leased_until": now + seconds,
+            }
             statement = self._database.insert(self._holders).values(scope=scope, owner=owner, **values)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["scope", "owner"], set_=values)
             )
-        return granted
+        return may_use
 
     def leave(self, owner: str) -> None:
         """Give up every slot of an owner."""
@@ -410,11 +420,15 @@ def _row(record: Record) -> tuple[Any, ...]:
     )
 
 
-def _fair_shares(slots: int, wanted: Mapping[str, int]) -> dict[str, int]:
-    """As much for each as for any other, as far as they want it."""
+def _fair_shares(slots: int, wanted: Mapping[str, int], turn: int) -> dict[str, int]:
+    """As much for each as for any other, as far as they want it; what cannot be divided goes round."""
     shares: dict[str, int] = {}
-    for left, (owner, wish) in enumerate(sorted(wanted.items(), key=lambda each: (each[1], each[0]))):
-        shares[owner] = min(wish, slots // (len(wanted) - left))
+
+    def place(owner: str) -> tuple[int, int, str]:
+        return wanted[owner], zlib.crc32(f"{turn} {owner}".encode()), owner
+
+    for left, owner in enumerate(sorted(wanted, key=place)):
+        shares[owner] = min(wanted[owner], slots // (len(wanted) - left))
         slots -= shares[owner]
     return shares
 

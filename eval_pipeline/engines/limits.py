@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eval_pipeline.engines.calls import RATE_LIMITED, NotAsked
 from eval_pipeline.engines.journal import Journal
@@ -15,6 +17,11 @@ from eval_pipeline.engines.journal import Journal
 TICK_SECONDS = 0.25
 LONGEST_WAIT = 120.0
 """An endpoint that asks to be left alone for longer is not waited for."""
+RELAXATION = 0.5
+"""So many more calls at once are dared after one that went through: about one of those under way is turned
+away in the long run, however many that are."""
+LONGEST_PAUSE = 24 * 3600.0
+"""No endpoint is taken at its word for longer."""
 
 InThread = Callable[..., Awaitable[Any]]
 
@@ -29,6 +36,13 @@ class Scope:
     tokens_per_minute: float | None = None
 
 
+class Entry(NamedTuple):
+    """When a call was let go, and how many were under way then."""
+
+    moment: float
+    together: int
+
+
 class Limiter:
     """The limits of one run. Slots and buckets are in the journal's database, where all runs share them."""
 
@@ -41,28 +55,33 @@ class Limiter:
 
     async def share(self, lease_seconds: float, is_gone: Callable[[str], bool]) -> None:
         """Take a fair share of the slots, and hold it for a while; others may have come or gone."""
-        granted = self._gate.wanted
+        gate = self._gate
+        idle = gate.was_idle()
+        granted = gate.wanted
         for scope in self._scopes:
             if scope.concurrency is not None:
-                slots = await self._in_thread(
+                # Others get a slot only after it was told here that it is held no more: until an answer is
+                # there, calls go on being made within what was granted before.
+                ask = functools.partial(
                     self._journal.share,
                     scope.name,
                     self._owner,
-                    self._gate.wanted,
-                    self._gate.in_use,
                     scope.concurrency,
-                    lease_seconds,
-                    is_gone,
+                    wanted=gate.wanted,
+                    held=gate.held,
+                    idle=idle,
+                    seconds=lease_seconds,
+                    is_gone=is_gone,
                 )
-                granted = min(granted, slots)
-        self._gate.grant(granted)
-        self._gate.pause(await self._in_thread(self._journal.paused_until, self._scopes[0].name))
+                granted = min(granted, await self._in_thread(ask))
+        gate.grant(granted)
+        gate.pause(await self._in_thread(self._journal.paused_until, self._scopes[0].name))
 
     async def leave(self) -> None:
         """Leave the slots to others."""
         await self._in_thread(self._journal.leave, self._owner)
 
-    async def enter(self, tokens: int) -> None:
+    async def enter(self, tokens: int) -> Entry:
         """Wait until one more call may be made; its place is held until `exit`."""
         await self._gate.enter()
         try:
@@ -71,9 +90,11 @@ class Limiter:
                     await self._take(f"{scope.name} requests", 1.0, scope.requests_per_minute)
                 if scope.tokens_per_minute is not None:
                     await self._take(f"{scope.name} tokens", float(tokens), scope.tokens_per_minute)
+            await self._gate.wait_out_pause()  # one may have begun meanwhile
         except BaseException:
             self._gate.leave()
             raise
+        return Entry(time.monotonic(), self._gate.in_use)
 
     def exit(self) -> None:
         """Make room for the next call."""
@@ -99,70 +120,103 @@ class Limiter:
         """A call went through: after a back-off, dare a little more."""
         self._gate.relax()
 
-    async def back_off(self, retry_after: float | None) -> None:
-        """The endpoint had too many calls: ask fewer at once, and nobody before the moment it names."""
-        self._gate.back_off()
-        if retry_after:
-            until = time.time() + retry_after
-            self._gate.pause(until)
-            await self._in_thread(self._journal.pause, self._scopes[0].name, until)
+    def back_off(self, entry: Entry) -> None:
+        """The endpoint had too many calls when it got this one: ask fewer at once."""
+        self._gate.back_off(entry)
+
+    async def pause(self, seconds: float) -> None:
+        """The endpoint wants to be left alone for a while, by everybody."""
+        until = time.time() + min(seconds, LONGEST_PAUSE)
+        self._gate.pause(until)
+        await self._in_thread(self._journal.pause, self._scopes[0].name, until)
 
 
 class _Gate:
-    """Lets as many through as this process may have under way."""
+    """Lets as many through as this process may have under way, first come, first served."""
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
         self.in_use = 0
         self._granted = 0
         self._bearable = float(wanted)
-        self._cut_at = 0.0
+        self._cut_at = -math.inf
         self._paused_until = 0.0
+        self._was_used = True
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    @property
+    def held(self) -> int:
+        """How many may be under way until less is granted."""
+        return max(self.in_use, self._granted)
+
+    def was_idle(self) -> bool:
+        """Whether nobody wanted to enter since this was last asked."""
+        was_used, self._was_used = self._was_used, bool(self.in_use or self._waiting)
+        return not (was_used or self._was_used)
+
     async def enter(self) -> None:
-        while True:
-            pause = self._paused_until - time.time()
-            if pause > LONGEST_WAIT:
-                raise NotAsked(RATE_LIMITED, f"the endpoint wants to be left alone for {pause:.0f} s")
-            if pause > 0:
-                await asyncio.sleep(pause)
-            elif self._free():
-                self.in_use += 1
-                return
-            else:
-                turn = asyncio.get_running_loop().create_future()
-                self._waiting.append(turn)
-                await turn
+        self._was_used = True
+        self._remaining_pause()  # no place is needed to be refused
+        if self._free() and not self._waiting:
+            self.in_use += 1
+        else:
+            await self._wait_for_turn()
+        try:
+            await self.wait_out_pause()
+        except BaseException:
+            self.leave()
+            raise
+
+    async def _wait_for_turn(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():
+                self.leave()  # it was given a place just before
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
+            raise
+
+    async def wait_out_pause(self) -> None:
+        while pause := self._remaining_pause():
+            await asyncio.sleep(pause)
+
+    def _remaining_pause(self) -> float:
+        pause = max(0.0, self._paused_until - time.time())
+        if pause > LONGEST_WAIT:
+            raise NotAsked(RATE_LIMITED, f"the endpoint wants to be left alone for {pause:.0f} s")
+        return pause
 
     def leave(self) -> None:
         self.in_use -= 1
-        self._wake()
+        self._let_in()
 
     def grant(self, slots: int) -> None:
         self._granted = slots
-        self._wake()
+        self._let_in()
 
     def pause(self, until: float) -> None:
         self._paused_until = max(self._paused_until, until)
 
     def relax(self) -> None:
         if self._bearable < self.wanted:
-            self._bearable = min(self.wanted, self._bearable + 1 / self._bearable)
-            self._wake()
+            self._bearable = min(self.wanted, self._bearable + RELAXATION)
+            self._let_in()
 
-    def back_off(self) -> None:
-        if time.monotonic() - self._cut_at > 1:  # calls that were under way together count once
+    def back_off(self, entry: Entry) -> None:
+        if entry.moment > self._cut_at:  # calls that were under way together count once
             self._cut_at = time.monotonic()
-            self._bearable = max(1.0, min(self._bearable, self.in_use) / 2)
+            together = max(entry.together, self.in_use)
+            self._bearable = max(1.0, min(self._bearable, together) / 2)
 
     def _free(self) -> int:
         return max(0, min(self._granted, int(self._bearable)) - self.in_use)
 
-    def _wake(self) -> None:
-        free = self._free()
-        while free and self._waiting:
+    def _let_in(self) -> None:
+        while self._free() and self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
+                self.in_use += 1
                 turn.set_result(None)
-                free -= 1

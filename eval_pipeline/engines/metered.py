@@ -9,9 +9,10 @@ import random
 import socket
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,9 +23,12 @@ from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import (
     CONNECTION,
+    MALFORMED,
     RATE_LIMITED,
+    REJECTED,
     SERVER,
     TIMEOUT,
+    TOO_LARGE,
     CallFailed,
     Client,
     NotAsked,
@@ -35,6 +39,7 @@ from eval_pipeline.engines.endpoint import Budget, Prices
 from eval_pipeline.engines.journal import Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
+from eval_pipeline.problems import BadInput
 
 BUDGET = "budget"
 LEASE_SECONDS = 60.0
@@ -99,11 +104,15 @@ class MeteredEngine:
         self._version = version
         self._sample = sample
 
-    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer requests from the journal or the endpoint, each as it completes."""
         with ThreadPoolExecutor(1, "journal") as thread, Journal.open(self._journal_url) as journal:
-            async with self.client, _asking(self, journal, thread) as asker:
-                async for answer in asker.answer(requests):
+            async with (
+                self.client,
+                _asking(self, journal, thread) as asker,
+                aclosing(asker.answer(requests)) as answers,
+            ):
+                async for answer in answers:
                     yield answer
 
     async def estimate(self, requests: AsyncIterator[Request]) -> Estimate:
@@ -200,7 +209,7 @@ class _Asker:
         self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
-        self._failures_in_a_row = 0
+        self._health = _Health(engine.limits.concurrency)
         self._purse = _Purse(engine.limits.budget)
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -215,23 +224,26 @@ class _Asker:
         extended_at = time.monotonic()
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            await self.keep_place()
-            if self._held and time.monotonic() - extended_at > LEASE_SECONDS / 3:
-                extended_at = time.monotonic()
-                await self._in_thread(self._journal.extend, list(self._held), self._owner, LEASE_SECONDS)
+            with suppress(BadInput):  # a database that is busy may do the next time; else recording will tell
+                await self.keep_place()
+                if self._held and time.monotonic() - extended_at > LEASE_SECONDS / 3:
+                    await self._in_thread(self._journal.extend, list(self._held), self._owner, LEASE_SECONDS)
+                    extended_at = time.monotonic()
 
     async def leave(self) -> None:
         """Give up what is still held: another run may ask it at once."""
         await self._in_thread(self._journal.release, list(self._held), self._owner)
         await self._limiter.leave()
 
-    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answers to requests: known, or asked for now and kept before they are handed on."""
-        async for outcomes in in_parallel(self._claimed(requests), self._outcome, self._limits.concurrency):
-            await self._in_thread(self._keep, outcomes)
-            for outcome in outcomes:
-                self._held.discard(outcome.asked.call.key)
-                yield outcome.answer()
+        working = in_parallel(self._claimed(requests), self._outcome, self._limits.concurrency)
+        async with aclosing(working) as done:
+            async for outcomes in done:
+                await self._in_thread(self._keep, outcomes)
+                for outcome in outcomes:
+                    self._held.discard(outcome.asked.call.key)
+                    yield outcome.answer()
 
     def _keep(self, outcomes: Sequence[_Outcome]) -> None:
         self._journal.record([each.record for each in outcomes if each.is_new and each.record is not None])
@@ -282,36 +294,52 @@ class _Asker:
             return _Outcome(asked, None, failure)
 
     async def _ask(self, asked: _Asked) -> Record:
-        estimated = estimated_tokens(asked.request) + ANSWER_TOKENS
-        dollars = self._engine.cost(estimated - ANSWER_TOKENS, ANSWER_TOKENS) or 0.0
         for attempt in range(1, self._limits.attempts + 1):
             try:
-                await self._limiter.enter(estimated)
-                try:
-                    self._stop_if_dead()
-                    self._purse.set_aside(estimated, dollars)
-                    try:
-                        started = time.perf_counter()
-                        reply = await self._client.call(asked.body)
-                    finally:
-                        self._purse.give_back(estimated, dollars)
-                    record = self._record(asked.call, reply, time.perf_counter() - started, attempt)
-                    self._purse.spend(1, _tokens(record), record.cost_usd or 0.0)
-                finally:
-                    self._limiter.exit()
+                record = await self._attempt(asked, attempt)
             except CallFailed as failure:
-                await self._take_note_of(failure)
-                if not failure.transient or attempt == self._limits.attempts:
-                    raise
-                if (failure.retry_after or 0) > LONGEST_WAIT:
+                is_last = self._is_last(failure, attempt)
+                await self._take_note_of(failure, is_last)
+                if is_last:
                     raise
                 await asyncio.sleep(_pause(failure, attempt))
             else:
-                self._failures_in_a_row = 0
+                self._health.went_well()
                 self._limiter.relax()
-                await self._limiter.settle(estimated, _tokens(record))
                 return record
         raise AssertionError("unreachable")
+
+    async def _attempt(self, asked: _Asked, attempt: int) -> Record:
+        prompt_tokens = estimated_tokens(asked.request)
+        estimated = prompt_tokens + ANSWER_TOKENS
+        dollars = self._engine.cost(prompt_tokens, ANSWER_TOKENS) or 0.0
+        async with self._purse.setting_aside(estimated, dollars) as spend:
+            entry = await self._limiter.enter(estimated)
+            try:
+                self._health.stop_if_dead()
+                started = time.perf_counter()
+                reply = await self._client.call(asked.body)
+                record = self._record(asked.call, reply, time.perf_counter() - started, attempt)
+                spend(_tokens(record), record.cost_usd or 0.0)
+            except CallFailed as failure:
+                if failure.kind == RATE_LIMITED:
+                    self._limiter.back_off(entry)
+                elif failure.kind in (MALFORMED, REJECTED, TOO_LARGE):
+                    self._limiter.relax()  # of no use, but not too much for the endpoint
+                raise
+            finally:
+                self._limiter.exit()
+        await self._limiter.settle(estimated, _tokens(record))
+        return record
+
+    def _is_last(self, failure: CallFailed, attempt: int) -> bool:
+        """Whether a call that failed is not tried again."""
+        return (
+            not failure.transient
+            or attempt == self._limits.attempts
+            or (failure.retry_after or 0) > LONGEST_WAIT
+            or (self._health.is_in_doubt and (attempt == 1 or failure.kind == TIMEOUT))
+        )
 
     def _record(self, call: Call, reply: Reply, seconds: float, attempts: int) -> Record:
         return Record(
@@ -326,45 +354,122 @@ class _Asker:
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
 
-    def _stop_if_dead(self) -> None:
-        if self._failures_in_a_row >= max(FAILURES_IN_A_ROW, 2 * self._limits.concurrency):
-            told = f"{self._failures_in_a_row} calls in a row failed; not asked any more"
-            raise NotAsked(CONNECTION, f"the endpoint is down: {told}")
-
-    async def _take_note_of(self, failure: CallFailed) -> None:
+    async def _take_note_of(self, failure: CallFailed, is_last: bool) -> None:
         if isinstance(failure, NotAsked):
             return
-        if failure.kind in (CONNECTION, TIMEOUT, SERVER):
-            self._failures_in_a_row += 1
-        if failure.kind == RATE_LIMITED:
-            await self._limiter.back_off(failure.retry_after)
+        self._health.went_badly(failure, is_last)
+        if failure.retry_after:
+            await self._limiter.pause(failure.retry_after)
+
+
+class _Health:
+    """Whether an endpoint is there at all, as far as the latest calls tell.
+
+    Calls that fail in a row put it in doubt: then nobody waits for it but those who do already. Cases that
+    fail in a row, each a different question, prove it dead: then nothing is asked. A few questions that
+    always fail prove nothing.
+    """
+
+    def __init__(self, concurrency: int) -> None:
+        self._enough = max(FAILURES_IN_A_ROW, 2 * concurrency)
+        self._calls = 0
+        self._cases = 0
+        self._kind = CONNECTION
+
+    @property
+    def is_in_doubt(self) -> bool:
+        return self._calls >= self._enough
+
+    def stop_if_dead(self) -> None:
+        if self._cases >= self._enough:
+            told = f"{self._cases} cases in a row got no answer; not asked any more"
+            raise NotAsked(self._kind, f"the endpoint is down: {told}")
+
+    def went_well(self) -> None:
+        self._calls = self._cases = 0
+
+    def went_badly(self, failure: CallFailed, is_last: bool) -> None:
+        if not failure.transient:
+            self.went_well()  # whoever says no to a question is there
+            return
+        self._kind = failure.kind
+        self._calls += failure.kind in (CONNECTION, TIMEOUT, SERVER)
+        self._cases += is_last
 
 
 class _Purse:
-    """What a run may still spend. What is under way counts by estimate until it is known."""
+    """What a run may still spend. What is under way counts by estimate until it is known.
+
+    Every call that was made counts, whatever became of it. A call waits as long as others under way may turn
+    out cheaper than thought. Where tokens or dollars are limited, the first call goes alone: how far the
+    estimate was off there, and on average ever after, corrects the next ones.
+    """
 
     def __init__(self, budget: Budget | None) -> None:
         budget = budget or Budget()
-        self._allowed = {"calls": budget.calls, "tokens": budget.tokens, "dollars": budget.dollars}
-        self._spent = dict.fromkeys(self._allowed, 0.0)
+        allowed = {"calls": budget.calls, "tokens": budget.tokens, "dollars": budget.dollars}
+        self._allowed = {what: amount for what, amount in allowed.items() if amount is not None}
+        self._spent: defaultdict[str, float] = defaultdict(float)
+        self._aside: defaultdict[str, float] = defaultdict(float)
+        self._estimated: defaultdict[str, float] = defaultdict(float)
+        self._under_way = 0
+        self._has_learnt = False
+        self._changed = asyncio.Condition()
 
-    def set_aside(self, tokens: int, dollars: float) -> None:
-        """Count an estimate for one call; refused where the budget is spent."""
+    @asynccontextmanager
+    async def setting_aside(self, tokens: int, dollars: float) -> AsyncIterator[Callable[[int, float], None]]:
+        """Count an estimate for one call until what it came to is told; refused where the budget is spent."""
+        if not self._allowed:
+            yield lambda tokens, dollars: None
+            return
+        estimate = {"calls": 1, "tokens": tokens, "dollars": dollars}
+        async with self._changed:
+            while (lacking := self._lacking(estimate)) and self._under_way:
+                await self._changed.wait()
+            if lacking:
+                raise NotAsked(BUDGET, self._refusal(lacking))
+            self._set_aside(estimate, 1)
+        was_made = True
+        try:
+            yield lambda tokens, dollars: self._learn(estimate, {"tokens": tokens, "dollars": dollars})
+        except NotAsked:
+            was_made = False
+            raise
+        finally:
+            self._set_aside(estimate, -1)
+            self._spent["calls"] += was_made
+            async with self._changed:
+                self._changed.notify_all()
+
+    def _set_aside(self, estimate: Mapping[str, float], calls: int) -> None:
+        self._under_way += calls
+        for what, amount in estimate.items():
+            self._aside[what] += calls * amount
+
+    def _lacking(self, estimate: Mapping[str, float]) -> str | None:
+        """What there is not enough of for one more call."""
         for what, allowed in self._allowed.items():
-            if allowed is not None and self._spent[what] >= allowed:
-                raise NotAsked(BUDGET, f"the budget of {allowed:g} {what} for this run is spent")
-        self.spend(1, tokens, dollars)
+            factor = 1.0
+            if what != "calls":
+                if self._under_way and not self._has_learnt:
+                    return what
+                if self._estimated[what]:
+                    factor = max(1.0, self._spent[what] / self._estimated[what])
+            if self._spent[what] + factor * (self._aside[what] + estimate[what]) > allowed:
+                return what
+        return None
 
-    def give_back(self, tokens: int, dollars: float) -> None:
-        """Count an estimate no more."""
-        self.spend(-1, -tokens, -dollars)
+    def _refusal(self, what: str) -> str:
+        allowed, spent = self._allowed[what], self._spent[what]
+        if spent >= allowed:
+            return f"the budget of {allowed:g} {what} for this run is spent"
+        return f"{spent:g} of the budget of {allowed:g} {what} for this run is spent; the rest is too little"
 
-    def spend(self, calls: int, tokens: int, dollars: float) -> None:
-        """Count what was spent."""
-        spent = self._spent
-        spent["calls"] += calls
-        spent["tokens"] += tokens
-        spent["dollars"] += dollars
+    def _learn(self, estimate: Mapping[str, float], came_to: Mapping[str, float]) -> None:
+        self._has_learnt = True
+        for what, amount in came_to.items():
+            self._spent[what] += amount
+            self._estimated[what] += estimate[what]
 
 
 def _is_gone(owner: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import TypeVar
+
+CANCEL_AGAIN_SECONDS = 0.1
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -12,26 +14,35 @@ Result = TypeVar("Result")
 
 async def in_parallel(
     items: AsyncIterator[Item], work: Callable[[Item], Awaitable[Result]], concurrency: int
-) -> AsyncIterator[list[Result]]:
+) -> AsyncGenerator[list[Result], None]:
     """Results as they complete, from at most `concurrency` items under way.
 
     Each time, all that completed since the last time: who handles them together does so seldom when
     they come thick and fast, and a lone result waits for nobody.
     """
     turn = asyncio.Lock()
-    ready: asyncio.Queue[Result | None] = asyncio.Queue(maxsize=concurrency)
+    room = asyncio.Semaphore(concurrency)
+    ready: asyncio.Queue[Result | None] = asyncio.Queue()
+    failures: list[Exception] = []
+
+    async def work_on_items() -> None:
+        while True:
+            async with turn:
+                try:
+                    item = await anext(items)
+                except StopAsyncIteration:
+                    return
+            result = await work(item)
+            await room.acquire()
+            ready.put_nowait(result)
 
     async def do_work() -> None:
         try:
-            while True:
-                async with turn:
-                    try:
-                        item = await anext(items)
-                    except StopAsyncIteration:
-                        return
-                await ready.put(await work(item))
+            await work_on_items()
+        except Exception as error:
+            failures.append(error)
         finally:
-            await ready.put(None)
+            ready.put_nowait(None)  # without waiting: nobody may be taking results any more
 
     workers = [asyncio.create_task(do_work()) for _ in range(concurrency)]
     running = len(workers)
@@ -40,15 +51,17 @@ async def in_parallel(
             found = [await ready.get()]
             while not ready.empty():
                 found.append(ready.get_nowait())
-            if None in found:
-                running -= found.count(None)
-                # A worker that failed brings the whole down at once, with its own error.
-                for worker in workers:
-                    if worker.done() and not worker.cancelled() and (error := worker.exception()):
-                        raise error
-            if results := [each for each in found if each is not None]:
+            running -= found.count(None)
+            if failures:  # one brings the whole down at once
+                raise failures[0]
+            results = [each for each in found if each is not None]
+            for _ in results:
+                room.release()
+            if results:
                 yield results
     finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        # Again and again: work that has just ended may not notice, and go on to the next.
+        while unfinished := [worker for worker in workers if not worker.done()]:
+            for worker in unfinished:
+                worker.cancel()
+            await asyncio.wait(unfinished, timeout=CANCEL_AGAIN_SECONDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -34,7 +34,7 @@ class RecordedEngine:
         """How many trials the file holds."""
         return len(self._answers.trials)
 
-    async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Look every request up; the file's trials are taken in order, whatever their numbers."""
         trials = self._answers.trials
         async for request in requests:
