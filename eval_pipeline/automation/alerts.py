@@ -83,11 +83,12 @@ def look_at_runs(
         filters, limit=RUNS_AT_ONCE, order_by="update_timestamp", ascending=True
     )
     changed = False
+    fresh = incidents.unknown([record.dagster_run.run_id for record in records])
     for record in records:
         run = record.dagster_run
         since = max(since, record.update_timestamp.timestamp())
         subject = _subject(run)
-        if subject is not None and run.status != dg.DagsterRunStatus.CANCELED:
+        if subject is not None and run.run_id in fresh and run.status != dg.DagsterRunStatus.CANCELED:
             may_open = any(tag in run.tags for tag in STARTED_ITSELF)
             found = list(_findings(instance, run, ui))
             changed |= incidents.look_at(run.run_id, subject, found, may_open=may_open)

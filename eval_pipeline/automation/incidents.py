@@ -99,6 +99,14 @@ class Incidents:
                 self._open(connection, subject, findings)
             return True
 
+    def unknown(self, runs: Sequence[str]) -> set[str]:
+        """Those of the runs that were not looked at yet."""
+        from sqlalchemy import select
+
+        with self._database.reading() as connection:
+            known = connection.scalars(select(self._runs.c.run).where(self._runs.c.run.in_(runs)))
+            return set(runs) - set(known)
+
     def all(self, most: int = 200) -> list[Incident]:
         """Incidents, the open ones first, then the latest."""
         table = self._incidents
