@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
-from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
+from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, MetricValue, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
@@ -77,7 +77,6 @@ def metric_table(suite: Suite, summary: Summary) -> str:
     for name in names:
         value = summary.metrics[name]
         spread = [number(each, unit[name]) if value.trials else "" for each in value.spread.values()]
-        rests_on = [str(each) for each in (value.answers, value.errored, value.missing)]
         judges = [number(model.accuracy, "fraction") for model in summary.models if name in model.metrics]
         rows.append(
             (
@@ -85,14 +84,21 @@ def metric_table(suite: Suite, summary: Summary) -> str:
                 number(value.value, unit[name]),
                 _zone(gates.get(name)),
                 *(spread if summary.trials > 1 else ()),
-                *(rests_on if value.trials else ("", "", "")),
+                _rests_on(value) if value.trials else "",
                 *((", ".join(judges),) if summary.models else ()),
             )
         )
     over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
     accuracy = ("accuracy of its judges",) if summary.models else ()
-    header = ("metric", "value", "zone", *over_trials, "answers", "errored", "missing", *accuracy)
+    header = ("metric", "value", "zone", *over_trials, "answers", *accuracy)
     return table(header, rows)
+
+
+def _rests_on(value: MetricValue) -> str:
+    """How many answers a value is about, and how many of them were errors."""
+    parts = ((value.errored, "errored"), (value.missing, "missing"))
+    told = ", ".join(f"{count} {what}" for count, what in parts if count)
+    return f"{value.answers} ({told})" if told else str(value.answers)
 
 
 def model_notes(summary: Summary) -> list[str]:
