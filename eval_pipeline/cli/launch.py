@@ -10,13 +10,13 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.chain import PROGRESS, evaluation_job
+from eval_pipeline.chain import PROGRESS, PROJECT, STORE, evaluation_job
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline.store.io_manager import Compared
+from eval_pipeline.store.io_manager import Compared, StoreIOManager
 from eval_pipeline.suite import Suite
 
 INSTANCE_FILE = "dagster.yaml"
@@ -42,6 +42,20 @@ class Outcome(msgspec.Struct, frozen=True):
     checks: list[dg.AssetCheckEvaluation]
     evaluation: Evaluation | None
     comparison: Comparison | None
+
+
+def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
+    """Put the latest numbers of the heritage suites into their summary; what its checks say."""
+    from eval_pipeline.heritage.summary import build_summary
+
+    with open_instance(project) as instance:
+        result = dg.materialize(
+            [build_summary(project)],
+            instance=instance,
+            resources={PROJECT: project, STORE: StoreIOManager(project.state)},
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
+        return list(result.get_asset_check_evaluations())
 
 
 def execute(

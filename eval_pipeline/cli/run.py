@@ -76,7 +76,18 @@ def command(
     blocked = False
     for each, one in chosen:
         blocked = _evaluate(project, each, one, options) or blocked
+    if suite == ALL:
+        _summarize(project)
     context.exit(BLOCKED if blocked else 0)
+
+
+def _summarize(project: Project) -> None:
+    """The one table over several suites is as new as they are."""
+    from eval_pipeline.cli.launch import refresh_summary
+
+    for check in refresh_summary(project):
+        sign = "✓" if check.passed else "⚠"
+        click.echo(f"{sign} heritage summary: {readable(check.description or '')}")
 
 
 def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
