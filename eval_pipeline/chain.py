@@ -83,6 +83,15 @@ def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
     )
 
 
+def build_resources(project: Project) -> dict[str, Any]:
+    """What the assets of every suite share."""
+    return {
+        PROJECT: project,
+        STORE: StoreIOManager(project.state),
+        PROGRESS: dg.ResourceDefinition.hardcoded_resource(LogProgress),
+    }
+
+
 def build_chain(suite: Suite, project: Project) -> list[dg.AssetsDefinition]:
     """The six assets of a suite, with their checks."""
     return [

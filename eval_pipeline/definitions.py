@@ -6,10 +6,9 @@ from eval_pipeline.automation.alerts import ALERTS, build_alerts
 from eval_pipeline.automation.configuration import read_automation
 from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.automation.sensors import build_sensors
-from eval_pipeline.chain import PROGRESS, PROJECT, STORE, LogProgress, build_chain, build_job
+from eval_pipeline.chain import build_chain, build_job, build_resources
 from eval_pipeline.heritage.summary import build_summary
 from eval_pipeline.project import Project
-from eval_pipeline.store.io_manager import StoreIOManager
 from eval_pipeline.suites import all_suites
 
 
@@ -27,11 +26,7 @@ def build_definitions(project: Project) -> dg.Definitions:
             for schedule in build_schedules(suite, job, project, automation)
         ],
         sensors=[*build_sensors(list(jobs), list(jobs.values()), project), build_alerts(project, automation)],
-        resources={
-            PROJECT: project,
-            STORE: StoreIOManager(project.state),
-            PROGRESS: dg.ResourceDefinition.hardcoded_resource(LogProgress),
-        },
+        resources=build_resources(project),
         executor=dg.in_process_executor,
     )
 

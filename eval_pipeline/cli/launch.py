@@ -10,13 +10,13 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.chain import PROGRESS, PROJECT, STORE, evaluation_job
+from eval_pipeline.chain import PROGRESS, build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline.store.io_manager import Compared, StoreIOManager
+from eval_pipeline.store.io_manager import Compared
 from eval_pipeline.suite import Suite
 
 INSTANCE_FILE = "dagster.yaml"
@@ -52,7 +52,7 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         result = dg.materialize(
             [build_summary(project)],
             instance=instance,
-            resources={PROJECT: project, STORE: StoreIOManager(project.state)},
+            resources=build_resources(project),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
         return list(result.get_asset_check_evaluations())
@@ -62,14 +62,19 @@ def execute(
     project: Project, suite: Suite, version: str, config: Mapping[str, Any], progress: Progress
 ) -> Outcome:
     """Run the whole chain for a version."""
-    from eval_pipeline.definitions import defs
-
+    chain = build_chain(suite, project)
+    definitions = dg.Definitions(
+        assets=chain,
+        jobs=[build_job(suite, chain)],
+        resources=build_resources(project),
+        executor=dg.in_process_executor,
+    )
     partitions = partitions_of(suite.name).name
     with open_instance(project) as instance:
         if partitions and not instance.has_dynamic_partition(partitions, version):
             instance.add_dynamic_partitions(partitions, [version])
         given = {name: value for name, value in config.items() if value is not None}
-        result = defs.resolve_job_def(evaluation_job(suite.name)).execute_in_process(
+        result = definitions.resolve_job_def(evaluation_job(suite.name)).execute_in_process(
             instance=instance,
             partition_key=version,
             run_config={
