@@ -67,11 +67,12 @@ def command(
 ) -> None:
     """Evaluate what a change touches, compare it with the baselines, and decide.
 
-    Without SUITES, every suite. Exits with 0 where the change may go in (warnings included), with 1 where a
-    gate or a regression blocks it or where what changed was not evaluated, with 2 where something is broken.
+    Without SUITES, every suite that the project has cases or prompts of. Exits with 0 where the change may go
+    in (warnings included), with 1 where a gate or a regression blocks it or where what changed was not
+    evaluated, with 2 where something is broken.
     """
     project = Project.find()
-    names = list(suites) or suite_names(project)
+    names = list(suites) or _suites_of(project)
     found = {name: find_suite(project, name) for name in names}
     change = change_since(project, revision) if revision is not None else None
     touched = (
@@ -98,6 +99,15 @@ def command(
     _print(judged, untouched)
     click.echo(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
     context.exit(EXIT_CODES[worst(judged)])
+
+
+def _suites_of(project: Project) -> list[str]:
+    """The suites that this project has anything of: it need not use all that the package brings."""
+    return [
+        name
+        for name in suite_names(project)
+        if project.golden(name).is_dir() or project.prompts(name).is_dir()
+    ]
 
 
 def _versions(
