@@ -101,14 +101,17 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     except Refused as refused:
         click.echo(f"{version} cannot become active:\n{refused}", err=True)
         context.exit(BLOCKED)
+    edits = [(prompt.path, _with_status(prompt, "active"))]
+    edits += [(other.path, _with_status(other, "archived")) for other in others]
+    edits += [(folder / CHANGELOG, _noted(folder, found, prompt, others, comparison))]
     # The new one first: two active versions of a prompt are refused by all that reads them, and the same
     # command then finishes the work; none at all would go unnoticed beside other prompts of the suite.
-    _set_status(prompt, "active")
-    for other in others:
-        _set_status(other, "archived")
-    _note(folder, found, prompt, others, comparison)
+    for path, text in edits:
+        _write(path, text)
     archived = f"; {', '.join(each.version for each in others)} is archived" if others else ""
     click.echo(f"{version} is active{archived}.")
+    for note in comparison.notes if comparison else ():
+        click.echo(f"Note: {note}")
 
 
 def _active(suite: Suite, folder: Path, name: str) -> Prompt:
@@ -171,7 +174,11 @@ def _current(store: Store, suite: Suite, prompt: Prompt, inputs_hash: str) -> An
 
 def _read(path: Path) -> str:
     """A file's text with line ends of one kind; a byte order mark stays."""
-    return path.read_bytes().decode().replace("\r\n", "\n")
+    try:
+        return path.read_bytes().decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        remedy = "Save the file as UTF-8."
+        raise bad_value(shown_path(path), f"byte {error.start} is not UTF-8", remedy) from None
 
 
 def _write(path: Path, text: str, like: Path | None = None) -> None:
@@ -197,11 +204,12 @@ def _copy(active: Prompt, path: Path) -> None:
     _write(path, head + body, active.path)
 
 
-def _set_status(prompt: Prompt, status: Status) -> None:
+def _with_status(prompt: Prompt, status: Status) -> str:
+    """A prompt file's text with another status, and nothing else changed."""
     head, body = _parts(prompt)
     head = _STATUS.sub(rf"\g<1>{status}", head, count=1)
     _stop_unless(prompt, head + body, replace(prompt.front, status=status))
-    _write(prompt.path, head + body)
+    return head + body
 
 
 def _parts(prompt: Prompt) -> tuple[str, str]:
@@ -213,7 +221,7 @@ def _parts(prompt: Prompt) -> tuple[str, str]:
 
 
 def _stop_unless(prompt: Prompt, text: str, expected: FrontMatter) -> None:
-    """Refuse to write front matter that says something else than intended, or another body."""
+    """Refuse to write front matter that says something else than intended."""
     written = as_written(text.removeprefix(BYTE_ORDER_MARK))
     if written is None or written.front != expected:
         raise bad_value(
@@ -247,10 +255,10 @@ def _with_entry(text: str, version: str, status: Status, content: str) -> str:
     )
 
 
-def _note(
+def _noted(
     folder: Path, suite: Suite, prompt: Prompt, replaced: Sequence[Prompt], comparison: Comparison | None
-) -> None:
-    """Write into the changelog which version is active now, which are not, and what the numbers did."""
+) -> str:
+    """The changelog as it says which version is active now, which are not, and what the numbers did."""
     text = _changelog(folder, suite)
     impact = _impact(suite, comparison) if comparison else ""
     if _entry(text, prompt.version) is None:
@@ -261,7 +269,7 @@ def _note(
             if version == prompt.version and impact and IMPACT not in entry:
                 entry = f"{entry.rstrip()}\n\n{impact}\n" + ("\n" if found.end() < len(text) else "")
             text = text[: found.start()] + entry + text[found.end() :]
-    _write(folder / CHANGELOG, text)
+    return text
 
 
 def _impact(suite: Suite, comparison: Comparison) -> str:
