@@ -7,14 +7,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from eval_pipeline.problems import Problems, bad_value
-from eval_pipeline.project import Project
-from eval_pipeline.prompt import Prompt, load_prompt_text
+import msgspec
+
+from eval_pipeline.problems import bad_value
+from eval_pipeline.project import MARKER, Project
+from eval_pipeline.prompt import Prompt, as_written
 from eval_pipeline.suite import Suite
 
 PACKAGE = "eval_pipeline"
-NOT_SCORING = ("cli", "automation", "reports", "store")
+NOT_SCORING = ("cli", "automation", "reports")
 """Parts of the package that decide no number."""
+ENGINES = "engines"
+OTHER_ENGINES = f"{MARKER}, whose change is not part of this evaluation"
+NOTES = ("README.md", "CHANGELOG.md")
+COMPILED = "__pycache__"
 
 
 @dataclass
@@ -22,46 +28,83 @@ class Touched:
     """What a change touches of one suite."""
 
     prompts: set[str] = field(default_factory=set)
-    """Versions whose file changed."""
+    """Versions whose file changed, appeared or vanished."""
     reasons: set[str] = field(default_factory=set)
     """What else changed that decides its numbers."""
 
 
-def changed_files(project: Project, revision: str) -> list[PurePosixPath]:
-    """Files that differ from a revision of Git, in the project: committed, uncommitted and new ones."""
-    _git(project.root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", revision=revision)
-    base = _git(project.root, "merge-base", revision, "HEAD", revision=revision).strip() or revision
-    listed = _git(project.root, "diff", "--name-only", "--relative", "-z", base, "--", ".")
-    new = _git(project.root, "ls-files", "--others", "--exclude-standard", "-z")
-    return sorted({PurePosixPath(name) for name in (listed + new).split("\0") if name})
+@dataclass(frozen=True)
+class Change:
+    """Everything that differs from a revision of Git."""
+
+    base: str
+    """The commit it is compared with: the last one that the revision and HEAD share."""
+    files: frozenset[PurePosixPath]
+    """Files of the project that differ now: committed, uncommitted and new ones."""
+    undone: frozenset[PurePosixPath]
+    """Files that a commit changed and that now are as they were: `engines.yaml` in CI."""
 
 
-def text_at(project: Project, revision: str, file: Path) -> str | None:
-    """What a file held at a revision; None where it was not there."""
-    base = _git(project.root, "merge-base", revision, "HEAD", revision=revision).strip() or revision
+def change_since(project: Project, revision: str) -> Change:
+    """What differs from a revision, in the project's folder."""
+    base = _base(project.root, revision)
+    listing = ("diff", "--name-only", "--no-renames", "--relative", "-z")
+    now = _names(_git(project.root, *listing, base, "--", "."))
+    committed = _names(_git(project.root, *listing, base, "HEAD", "--", "."))
+    new = _names(_git(project.root, "ls-files", "--others", "--exclude-standard", "-z"))
+    return Change(base, now | new, committed - now - new)
+
+
+def _base(folder: Path, revision: str) -> str:
+    inside = _run(folder, "rev-parse", "--is-inside-work-tree")
+    if inside.returncode != 0:
+        remedy = "Name the suites instead, or run it in a clone."
+        raise bad_value("--changed-since", "the project is not in a Git repository", remedy)
+    found = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if found.returncode != 0 or not revision:
+        remedy = "Name a commit, branch or tag that was fetched."
+        raise bad_value("--changed-since", f"{revision!r} is not a revision of this repository", remedy)
+    commit = found.stdout.strip()
+    shared = _run(folder, "merge-base", commit, "HEAD")
+    return shared.stdout.strip() or commit
+
+
+def text_at(project: Project, commit: str, file: Path) -> str | None:
+    """What a file held at a commit; None where it was not there."""
     inside = file.relative_to(project.root).as_posix()
-    done = _run(project.root, "show", f"{base}:./{inside}")
-    return done.stdout if done.returncode == 0 else None
+    done = _run(project.root, "show", f"{commit}:./{inside}")
+    return done.stdout.removeprefix("\ufeff") if done.returncode == 0 else None
 
 
-def touched_suites(files: Iterable[PurePosixPath], suites: Iterable[str]) -> dict[str, Touched]:
-    """Which suites changed files touch, and how."""
+def touched_suites(change: Change, suites: Iterable[str]) -> dict[str, Touched]:
+    """Which suites a change touches, and how."""
     found = {suite: Touched() for suite in suites}
-    for file in files:
+    everywhere: set[str] = set()
+    for file in change.files:
         parts = file.parts
-        if parts[0] == "prompts" and len(parts) == 3 and parts[1] in found and file.suffix == ".md":
+        own = _suite_of(parts)
+        if COMPILED in parts or (len(parts) <= 3 and file.name in NOTES):
+            continue
+        if parts[0] == "prompts" and len(parts) == 3 and file.suffix == ".md" and parts[1] in found:
             found[parts[1]].prompts.add(file.stem)
         elif parts[0] == "golden" and len(parts) > 2 and parts[1] in found:
-            found[parts[1]].reasons.add("gates" if parts[2] == "gates.yaml" else "golden set")
-        elif len(parts) > 2 and parts[-3:-1] and _suite_of(parts) in found:
-            found[_suite_of(parts)].reasons.add("scoring code")
-        elif str(file) == "engines.yaml":
-            for touched in found.values():
-                touched.reasons.add("engines")
-        elif parts[0] == PACKAGE and file.suffix == ".py" and parts[1] not in NOT_SCORING:
-            for touched in found.values():
-                touched.reasons.add("scoring code")
+            found[parts[1]].reasons.add(_part_of_golden_set(parts[2]))
+        elif own:
+            if own in found:
+                found[own].reasons.add("scoring code")
+        elif str(file) == MARKER:
+            everywhere.add(ENGINES)
+        elif parts[0] == PACKAGE and len(parts) > 1 and parts[1] not in NOT_SCORING:
+            everywhere.add("scoring code")
+    if PurePosixPath(MARKER) in change.undone:
+        everywhere.add(OTHER_ENGINES)
+    for touched in found.values():
+        touched.reasons |= everywhere
     return {suite: touched for suite, touched in found.items() if touched.prompts or touched.reasons}
+
+
+def _part_of_golden_set(name: str) -> str:
+    return {"gates.yaml": "gates", "baseline": "baseline"}.get(name, "golden set")
 
 
 def _suite_of(parts: tuple[str, ...]) -> str:
@@ -70,30 +113,42 @@ def _suite_of(parts: tuple[str, ...]) -> str:
     return inside[1] if len(inside) > 2 and inside[0] == "suites" else ""
 
 
+def was_active(project: Project, suite: str, version: str, base: str) -> bool:
+    """Whether a version was the active one at a commit."""
+    before = text_at(project, base, project.prompts(suite) / f"{version}.md")
+    written = as_written(before) if before is not None else None
+    return written is not None and written.front.status == "active"
+
+
 def only_unread_text_changed(
-    project: Project, suite: Suite, prompt: Prompt, revision: str | None, engine_reads_prompt: bool
+    project: Project, suite: Suite, prompt: Prompt, base: str, engine_reads_prompt: bool
 ) -> bool:
     """Whether all that changed is text that the evaluating engine never looks at.
 
-    A version is compared with itself at the revision, or with its predecessor where it is new.
+    A version is compared with itself at a commit, or with its predecessor where it is new.
     """
     if engine_reads_prompt:
         return False
-    before = text_at(project, revision, prompt.path) if revision else None
+    before = text_at(project, base, prompt.path)
     if before is None and prompt.front.predecessor:
         file = prompt.path.with_name(f"{prompt.front.predecessor}.md")
-        before = file.read_text(encoding="utf-8-sig") if file.is_file() else None
-    if before is None:
+        before = file.read_text(encoding="utf-8-sig", errors="replace") if file.is_file() else None
+    old = as_written(before) if before is not None else None
+    if old is None or old.body == prompt.body:
         return False
-    old = load_prompt_text(suite, prompt.path, before, Problems())
-    return old is not None and old.body != prompt.body and old.parameters == prompt.parameters
+    try:
+        return bool(msgspec.convert(old.front.parameters, suite.parameters) == prompt.parameters)
+    except msgspec.ValidationError:
+        return False
 
 
-def _git(folder: Path, *arguments: str, revision: str = "") -> str:
+def _names(listed: str) -> frozenset[PurePosixPath]:
+    return frozenset(PurePosixPath(name) for name in listed.split("\0") if name)
+
+
+def _git(folder: Path, *arguments: str) -> str:
     done = _run(folder, *arguments)
     if done.returncode != 0:
-        if revision:
-            raise bad_value("--changed-since", f"{revision!r} is not a revision of this repository")
         raise bad_value("--changed-since", f"Git says: {done.stderr.strip().partition(chr(10))[0]}")
     return done.stdout
 
@@ -101,9 +156,13 @@ def _git(folder: Path, *arguments: str, revision: str = "") -> str:
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, text=True, errors="replace", check=False
+            ["git", *arguments],
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
         )
     except OSError:
-        raise bad_value(
-            "--changed-since", "Git is not installed", "Install it, or name the suites."
-        ) from None
+        remedy = "Install it, or name the suites."
+        raise bad_value("--changed-since", "Git is not installed", remedy) from None

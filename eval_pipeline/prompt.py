@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -182,6 +182,20 @@ def load_prompt_text(suite: Suite, path: Path, text: str, problems: Problems) ->
         text[match.end() :],
         text.count("\n", 0, match.end()) + 1,
     )
+
+
+class Written(NamedTuple):
+    """A prompt file's two parts, whatever its suite and folder say of them."""
+
+    front: FrontMatter
+    body: str
+
+
+def as_written(text: str) -> Written | None:
+    """The parts of a prompt file's text; None where it has no front matter that can be read."""
+    match = _FRONT_MATTER.match(text)
+    front = parse_yaml(match["yaml"], 2, Path(), FrontMatter, Problems()) if match else None
+    return Written(front, text[match.end() :]) if match and front else None
 
 
 def _contradictions(suite: Suite, path: Path, front: FrontMatter) -> Iterator[Violation]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
 
 import msgspec
@@ -29,6 +30,16 @@ SIGNS: dict[State, str] = {
 }
 EXIT_CODES: dict[State, int] = {"pass": 0, "warn": 0, "not_evaluated": 1, "block": 1, "unusable": 2}
 
+_NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class FailedCheck(NamedTuple):
+    """A check that failed: on answers, latency, cost, or on what a golden set should hold."""
+
+    name: str
+    message: str
+    blocking: bool
+
 
 class Judged(msgspec.Struct, frozen=True):
     """What the gate says of one version, and why."""
@@ -42,6 +53,11 @@ class Judged(msgspec.Struct, frozen=True):
     evaluation: Evaluation | None = None
     comparison: Comparison | None = None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else differs from the baseline: another engine, another golden set."""
+        return self.comparison.notes if self.comparison else ()
+
 
 def judge_version(
     suite: str,
@@ -50,6 +66,7 @@ def judge_version(
     evaluation: Evaluation,
     comparison: Comparison | None,
     unsigned: Sequence[str],
+    failed: Sequence[FailedCheck],
     unread_text: bool,
 ) -> Judged:
     """Apply the blocking rules to an evaluation and its comparison with the baseline."""
@@ -59,6 +76,8 @@ def judge_version(
     warnings = [
         f"{gate.metric}: {gate.message}" for gate in evaluation.summary.gates if gate.status == "warn"
     ]
+    for check in failed:
+        (blocking if check.blocking else warnings).append(f"{check.name}: {check.message}")
     if unsigned:
         told = ", ".join(unsigned[:5])
         blocking.append(f"the golden set has changes that nobody signed off: {told}")
@@ -69,8 +88,8 @@ def judge_version(
     elif comparison.action != "proceed":
         warnings.append(f"against {comparison.before}: {comparison.conclusion}")
     state: State = "block" if blocking else "warn" if warnings else "pass"
-    if unread_text and not blocking:
-        state = "not_evaluated"
+    if unread_text:
+        state = "block" if blocking else "not_evaluated"
         engine = evaluation.identity.outputs.engine
         blocking.append(
             f"only text changed that the engine {engine!r} does not read; evaluate it on one that does"
@@ -80,7 +99,8 @@ def judge_version(
 
 def unusable(suite: str, version: str, cause: str, problems: Sequence[Problem]) -> Judged:
     """A version that cannot be evaluated."""
-    return Judged(suite, version, cause, "unusable", tuple(map(str, problems)))
+    reasons = tuple(map(str, problems)) or ("it could not be evaluated; see the run in the UI",)
+    return Judged(suite, version, cause, "unusable", reasons)
 
 
 def worst(judged: Sequence[Judged]) -> State:
@@ -108,10 +128,11 @@ def to_markdown(judged: Sequence[Judged], suites: dict[str, Suite], untouched: S
     if untouched:
         parts.append(f"Not touched by this change: {', '.join(untouched)}.")
     for each in judged:
-        parts.append(f"## {each.suite}: {plain(each.version)}\n\nEvaluated because of: {each.cause}.")
-        lines = [*(f"✗ {plain(line, 1000)}" for line in each.reasons)]
+        parts.append(f"## {each.suite}: {plain(each.version)}\n\nBecause of: {each.cause}.")
+        lines = [f"✗ {plain(line, 1000)}" for line in each.reasons]
         lines += [f"⚠ {plain(line, 1000)}" for line in each.warnings]
-        parts.append(bullets(lines) or "Every gate passes, and nothing got worse.")
+        lines = lines or ["✓ Every gate passes, and nothing got worse."]
+        parts.append(bullets([*lines, *(plain(note, 1000) for note in each.notes)]))
         if each.evaluation and each.suite in suites:
             suite = suites[each.suite]
             inner = metric_table(suite, each.evaluation.summary)
@@ -147,12 +168,10 @@ def to_junit(judged: Sequence[Judged]) -> bytes:
             errors=str(sum(each.state == "unusable" for each in own)),
         )
         for each in own:
-            case = ElementTree.SubElement(element, "testcase", classname=suite, name=each.version)
-            if each.state in ("block", "not_evaluated", "unusable"):
+            case = ElementTree.SubElement(element, "testcase", classname=suite, name=_xml(each.version))
+            if EXIT_CODES[each.state]:
                 kind = "error" if each.state == "unusable" else "failure"
-                failure = ElementTree.SubElement(
-                    case, kind, message=_xml(each.reasons[0] if each.reasons else "")
-                )
+                failure = ElementTree.SubElement(case, kind, message=_xml(each.reasons[0]))
                 failure.text = _xml("\n".join(each.reasons))
             if each.warnings:
                 ElementTree.SubElement(case, "system-out").text = _xml("\n".join(each.warnings))
@@ -162,7 +181,7 @@ def to_junit(judged: Sequence[Judged]) -> bytes:
 
 def _xml(text: str) -> str:
     """Text without what no XML document may hold."""
-    return "".join(letter if letter in "\n\t" or letter.isprintable() else "\ufffd" for letter in text)
+    return _NOT_XML.sub("\ufffd", text)
 
 
 def to_report(judged: Sequence[Judged], suites: dict[str, Suite], untouched: Sequence[str]) -> dict[str, Any]:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from eval_pipeline import stages
-from eval_pipeline.changes import Touched, changed_files, only_unread_text_changed, touched_suites
+from eval_pipeline.changes import (
+    Change,
+    Touched,
+    change_since,
+    only_unread_text_changed,
+    touched_suites,
+    was_active,
+)
 from eval_pipeline.content import replacing, write_json, write_text
-from eval_pipeline.problems import BadInput, Problems, shown_path
+from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import active_versions, load_prompt, version_order, versions_in
+from eval_pipeline.prompt import active_versions, load_prompt, prompt_name, version_order, versions_in
+from eval_pipeline.reports.markdown import readable
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline.verdict import (
     EXIT_CODES,
     SIGNS,
+    FailedCheck,
     Judged,
     judge_version,
     to_junit,
@@ -26,6 +37,11 @@ from eval_pipeline.verdict import (
     worst,
 )
 
+if TYPE_CHECKING:
+    from dagster import AssetCheckEvaluation
+
+PROMPT = "prompt"
+_ACTIVATE = "Evaluate a version, and run: eval-pipeline prompt activate"
 LAST_REPORT = "gate.json"
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -51,21 +67,25 @@ def command(
 ) -> None:
     """Evaluate what a change touches, compare it with the baselines, and decide.
 
-    Without SUITES, every suite. Exits with 0 where the change may go in (warnings included), with 1 where a
-    gate or a regression blocks it or where what changed was not evaluated, with 2 where something is broken.
+    Without SUITES, every suite that the project has cases or prompts of. Exits with 0 where the change may go
+    in (warnings included), with 1 where a gate or a regression blocks it or where what changed was not
+    evaluated, with 2 where something is broken.
     """
     project = Project.find()
-    names = list(suites) or suite_names(project)
+    names = list(suites) or _suites_of(project)
     found = {name: find_suite(project, name) for name in names}
+    change = change_since(project, revision) if revision is not None else None
     touched = (
-        touched_suites(changed_files(project, revision), found)
-        if revision
-        else {name: Touched(reasons={"asked for"}) for name in found}
+        touched_suites(change, found) if change else {name: Touched(reasons={"asked for"}) for name in found}
     )
     judged: list[Judged] = []
     for name, what in touched.items():
-        for version, cause in _versions(project, found[name], what, judged):
-            judged.append(_judge(project, found[name], version, cause, revision, engine, trials))
+        causes, refused = _versions(project, found[name], what, change)
+        judged += refused
+        judged += [
+            _judge(project, found[name], version, cause, change, engine, trials)
+            for version, cause in causes.items()
+        ]
     untouched = [name for name in found if name not in touched]
     report = to_report(judged, found, untouched)
     write_json(project.state / LAST_REPORT, report)
@@ -81,28 +101,80 @@ def command(
     context.exit(EXIT_CODES[worst(judged)])
 
 
+def _suites_of(project: Project) -> list[str]:
+    """The suites that this project has anything of: it need not use all that the package brings."""
+    return [
+        name
+        for name in suite_names(project)
+        if project.golden(name).is_dir() or project.prompts(name).is_dir()
+    ]
+
+
 def _versions(
-    project: Project, suite: Suite, touched: Touched, judged: list[Judged]
-) -> list[tuple[str, str]]:
-    """The versions to evaluate, with the cause: changed ones; active ones where anything else changed."""
+    project: Project, suite: Suite, touched: Touched, change: Change | None
+) -> tuple[dict[str, str], list[Judged]]:
+    """The versions to evaluate, with the cause, and those that cannot be.
+
+    Evaluated are changed versions, and the active ones where anything else changed. A suite without an
+    active version, or a prompt that lost its own, has nothing that could pass.
+    """
     folder = project.prompts(suite.name)
-    causes: dict[str, list[str]] = {}
-    for version in sorted(touched.prompts & set(versions_in(folder)), key=version_order):
+    usable, refused = _changed(suite, folder, touched)
+    causes = {version: [PROMPT] for version in usable}
+    active: list[str] = []
+    try:
+        active = active_versions(suite, folder)
+        missing = _lost(project, suite, touched, change, active)
+        if not (active or causes or refused or missing):
+            missing = [Problem(shown_path(folder), 0, "", "holds no active version", _ACTIVATE)]
+    except BadInput as bad:
+        told = {problem for each in refused.values() for problem in each}
+        missing = [problem for problem in bad.problems if problem not in told]
+    if missing:
+        refused["active version"] = missing
+    if touched.reasons or not (causes or refused):
+        for version in active:
+            causes.setdefault(version, []).extend(sorted(touched.reasons) or [PROMPT])
+    return (
+        {version: ", ".join(why) for version, why in causes.items()},
+        [unusable(suite.name, version, PROMPT, problems) for version, problems in refused.items()],
+    )
+
+
+def _changed(suite: Suite, folder: Path, touched: Touched) -> tuple[list[str], dict[str, list[Problem]]]:
+    """The changed versions that are there and not archived, and the problems of those that cannot be used."""
+    usable: list[str] = []
+    refused: dict[str, list[Problem]] = {}
+    for version in sorted(touched.prompts, key=version_order):
+        if not (folder / f"{version}.md").is_file():
+            continue
         problems = Problems()
-        prompt = load_prompt(suite, folder, version, problems)
-        if prompt is None:
-            judged.append(unusable(suite.name, version, "prompt", list(problems)))
-        elif prompt.front.status != "archived":
-            causes.setdefault(version, []).append("prompt")
-    if touched.reasons or not causes:
         try:
-            for version in active_versions(suite, folder):
-                causes.setdefault(version, []).extend(sorted(touched.reasons))
+            prompt = load_prompt(suite, folder, version, problems)
+            problems.stop_if_any()
         except BadInput as bad:
-            known = {each.version for each in judged}
-            if not any(version in known for version in touched.prompts):
-                judged.append(unusable(suite.name, "active version", "prompt", bad.problems))
-    return [(version, ", ".join(why) or "prompt") for version, why in causes.items()]
+            refused[version] = bad.problems
+        else:
+            if prompt and prompt.front.status != "archived":
+                usable.append(version)
+    return usable, refused
+
+
+def _lost(
+    project: Project, suite: Suite, touched: Touched, change: Change | None, active: list[str]
+) -> list[Problem]:
+    """The prompts that had an active version, still have versions, and have no active one any more."""
+    folder = project.prompts(suite.name)
+    had = {
+        prompt_name(version)
+        for version in touched.prompts
+        if change and was_active(project, suite.name, version, change.base)
+    }
+    have = {prompt_name(version) for version in versions_in(folder)}
+    return [
+        Problem(shown_path(folder), 0, "", f"no version of {name} is active any more", _ACTIVATE)
+        for name in sorted((had & have) - {prompt_name(version) for version in active})
+    ]
 
 
 def _judge(
@@ -110,7 +182,7 @@ def _judge(
     suite: Suite,
     version: str,
     cause: str,
-    revision: str | None,
+    change: Change | None,
     engine: str | None,
     trials: int | None,
 ) -> Judged:
@@ -121,8 +193,8 @@ def _judge(
 
     try:
         asking = stages.prepare_asking(project, suite, version, engine=engine, trials=trials)
-        unread = "prompt" in cause and only_unread_text_changed(
-            project, suite, asking.prompt, revision, asking.engine.reads_prompt
+        unread = change is not None and only_unread_text_changed(
+            project, suite, asking.prompt, change.base, asking.engine.reads_prompt
         )
         config = {"engine": engine, "trials": trials}
         with Bar() as bar:
@@ -133,7 +205,25 @@ def _judge(
     problems = [problem for check in outcome.checks if not check.passed for problem in problems_of(check)]
     if problems or outcome.evaluation is None:
         return unusable(suite.name, version, cause, problems)
-    return judge_version(suite.name, version, cause, outcome.evaluation, outcome.comparison, unsigned, unread)
+    failed = _failed_checks(outcome.checks)
+    return judge_version(
+        suite.name, version, cause, outcome.evaluation, outcome.comparison, unsigned, failed, unread
+    )
+
+
+def _failed_checks(checks: Sequence[AssetCheckEvaluation]) -> list[FailedCheck]:
+    """What failed besides gates, comparison and sign-off, which speak for themselves."""
+    from eval_pipeline.checks import REGRESSION, SIGNED_OFF, gate_check
+
+    return [
+        FailedCheck(
+            check.check_name, readable(check.description or ""), blocking=check.severity.value == "ERROR"
+        )
+        for check in checks
+        if not check.passed
+        and check.check_name not in (REGRESSION, SIGNED_OFF)
+        and not check.check_name.startswith(gate_check(""))
+    ]
 
 
 def _print(judged: list[Judged], untouched: list[str]) -> None:
@@ -143,6 +233,8 @@ def _print(judged: list[Judged], untouched: list[str]) -> None:
             click.echo(f"  ✗ {line}", err=each.state == "unusable")
         for line in each.warnings:
             click.echo(f"  ⚠ {line}")
+        for line in each.notes:
+            click.echo(f"  Note: {line}")
     if untouched:
         click.echo(f"Not touched: {', '.join(untouched)}")
     if not judged:

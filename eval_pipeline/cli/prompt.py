@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
@@ -14,7 +16,17 @@ from eval_pipeline.comparison import Comparison, MetricChange
 from eval_pipeline.content import write_text
 from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import Prompt, load_prompt, load_prompts, prompt_name, version_order, versions_in
+from eval_pipeline.prompt import (
+    FrontMatter,
+    Prompt,
+    Status,
+    as_written,
+    load_prompt,
+    load_prompts,
+    prompt_name,
+    version_order,
+    versions_in,
+)
 from eval_pipeline.reports.evaluation import units
 from eval_pipeline.reports.numbers import change, number
 from eval_pipeline.store import Store
@@ -24,9 +36,15 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
 CHANGELOG = "CHANGELOG.md"
-_STATUS = re.compile(r"^status:.*$", re.MULTILINE)
-_PREDECESSOR = re.compile(r"^predecessor:.*\n", re.MULTILINE)
-_DESCRIPTION = re.compile(r"^description:.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
+IMPACT = "### Metrics impact"
+BYTE_ORDER_MARK = "\ufeff"
+_FRONT_END = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_STATUS = re.compile(
+    r"""^((["']?)status\2[ \t]*:[ \t]*)(["']?)(?:active|candidate|archived)\3""", re.MULTILINE
+)
+_PREDECESSOR = re.compile(r"^(predecessor[ \t]*:)[ \t]*[^#\n]*?(?=[ \t]*(?:#.*)?$)", re.MULTILINE)
+_STATED = re.compile(r"^(## .*, )(?:active|candidate|archived)\)", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^description[ \t]*:.*\n(?:[ \t]+.*\n|[ \t]*\n)*", re.MULTILINE)
 
 
 @click.group("prompt")
@@ -48,17 +66,9 @@ def new(suite: str, name: str, step: str | None) -> None:
     folder = project.prompts(found.name)
     active = _active(found, folder, name)
     version = _following(folder, active, step)
-    text = active.path.read_text(encoding="utf-8-sig")
-    head, body = text[: -len(active.body)] if active.body else text, active.body
-    head = _STATUS.sub("status: candidate", head, count=1)
-    head = _DESCRIPTION.sub("", _PREDECESSOR.sub("", head, count=1), count=1)
-    head = head.replace("status: candidate\n", f"status: candidate\npredecessor: {active.version}\n", 1)
-    write_text(folder / f"{version}.md", head + body)
-    entry = [
-        f"## {name} {version.rpartition('-')[2]} ({datetime.date.today()}, candidate)",  # noqa: DTZ011
-        "### Changes\n- (what changes from " + active.version + ", and why)",
-    ]
-    _add_entry(folder / CHANGELOG, found.name, "\n\n".join(entry))
+    _copy(active, folder / f"{version}.md")
+    entry = f"### Changes\n- (what changes from {active.version}, and why)"
+    _write(folder / CHANGELOG, _with_entry(_changelog(folder, found), version, "candidate", entry))
     click.echo(f"{shown_path(folder / f'{version}.md')} is a copy of {active.version}.")
     click.echo(f"Say what changes in {shown_path(folder / CHANGELOG)}, then run:")
     click.echo(f"eval-pipeline run {found.name} --prompt {version}")
@@ -91,13 +101,17 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     except Refused as refused:
         click.echo(f"{version} cannot become active:\n{refused}", err=True)
         context.exit(BLOCKED)
-    for other in others:
-        _set_status(other.path, "archived")
-    _set_status(prompt.path, "active")
-    if comparison is not None:
-        _note_impact(folder / CHANGELOG, found, prompt, comparison)
+    edits = [(prompt.path, _with_status(prompt, "active"))]
+    edits += [(other.path, _with_status(other, "archived")) for other in others]
+    edits += [(folder / CHANGELOG, _noted(folder, found, prompt, others, comparison))]
+    # The new one first: two active versions of a prompt are refused by all that reads them, and the same
+    # command then finishes the work; none at all would go unnoticed beside other prompts of the suite.
+    for path, text in edits:
+        _write(path, text)
     archived = f"; {', '.join(each.version for each in others)} is archived" if others else ""
     click.echo(f"{version} is active{archived}.")
+    for note in comparison.notes if comparison else ():
+        click.echo(f"Note: {note}")
 
 
 def _active(suite: Suite, folder: Path, name: str) -> Prompt:
@@ -107,7 +121,7 @@ def _active(suite: Suite, folder: Path, name: str) -> Prompt:
         for prompt in load_prompts(suite, folder, problems)
         if prompt.name == name and prompt.front.status == "active"
     ]
-    if not active:
+    if len(active) != 1:
         problems.stop_if_any()
         names = ", ".join(sorted({prompt_name(version) for version in versions_in(folder)})) or "none"
         raise bad_value("name", f"no version of {name!r} is active", f"Prompts of {suite.name}: {names}.")
@@ -128,22 +142,15 @@ def _judge(project: Project, suite: Suite, prompt: Prompt, replaced: list[Prompt
     """Refuse what the numbers do not allow; the comparison with the version that is replaced."""
     store = Store(project.state)
     golden = stages.load_golden(project, store, suite).table
-    answers = store.outputs(suite.name, prompt.version)
-    rerun = f"Run: eval-pipeline run {suite.name} --prompt {prompt.version}"
-    if answers is None:
-        raise Refused(f"It was never evaluated. {rerun}")
-    if (answers.identity.prompt_hash, answers.identity.inputs_hash) != (
-        prompt.hash,
-        golden.facts.inputs_hash,
-    ):
-        raise Refused(f"The prompt or the golden set changed since it was evaluated. {rerun}")
+    answers = _current(store, suite, prompt, golden.facts.inputs_hash)
     scored = stages.score_answers(project, suite, golden, answers)
     evaluation = stages.evaluate(project, suite, scored, stages.load_gates(project, suite))
     against: list[Comparison | None] = [stages.compare_with_baseline(project, suite, golden, answers)]
     against += [
-        stages.compare_versions(project, suite, golden, before, answers)
+        stages.compare_versions(
+            project, suite, golden, _current(store, suite, each, golden.facts.inputs_hash), answers
+        )
         for each in replaced
-        if (before := _current(store, suite, each, golden.facts.inputs_hash)) is not None
     ]
     found = objections(evaluation, None)
     found += [
@@ -154,35 +161,115 @@ def _judge(project: Project, suite: Suite, prompt: Prompt, replaced: list[Prompt
     return against[-1]
 
 
-def _current(store: Store, suite: Suite, prompt: Prompt, inputs_hash: str) -> AnswerTable | None:
+def _current(store: Store, suite: Suite, prompt: Prompt, inputs_hash: str) -> AnswerTable:
+    """The answers of a version as it is now; refuses where there are none."""
+    rerun = f"Run: eval-pipeline run {suite.name} --prompt {prompt.version}"
     answers = store.outputs(suite.name, prompt.version)
-    return answers if answers is not None and answers.identity.inputs_hash == inputs_hash else None
+    if answers is None:
+        raise Refused(f"{prompt.version} was never evaluated. {rerun}")
+    if (answers.identity.prompt_hash, answers.identity.inputs_hash) != (prompt.hash, inputs_hash):
+        raise Refused(f"{prompt.version} or the golden set changed since it was evaluated. {rerun}")
+    return answers
 
 
-def _set_status(path: Path, status: str) -> None:
-    write_text(path, _STATUS.sub(f"status: {status}", path.read_text(encoding="utf-8-sig"), count=1))
+def _read(path: Path) -> str:
+    """A file's text with line ends of one kind; a byte order mark stays."""
+    try:
+        return path.read_bytes().decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        remedy = "Save the file as UTF-8."
+        raise bad_value(shown_path(path), f"byte {error.start} is not UTF-8", remedy) from None
 
 
-def _add_entry(path: Path, suite: str, entry: str) -> None:
-    text = path.read_text(encoding="utf-8") if path.is_file() else f"# Changelog of the {suite} prompts\n"
-    place = text.find("\n## ")
-    before, after = (text, "") if place < 0 else (text[: place + 1], text[place + 1 :])
-    write_text(path, f"{before.rstrip()}\n\n{entry}\n" + (f"\n{after}" if after else ""))
+def _write(path: Path, text: str, like: Path | None = None) -> None:
+    """Write a text with the line ends of the file it replaces, or of another one."""
+    model = like or path
+    ends = "\r\n" if model.is_file() and b"\r\n" in model.read_bytes() else "\n"
+    write_text(path, text.replace("\n", ends))
 
 
-def _note_impact(path: Path, suite: Suite, prompt: Prompt, comparison: Comparison) -> None:
-    """Add what the numbers did to the version's entry in the changelog."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    title = f"## {prompt.name} {prompt.version.rpartition('-')[2]} ("
-    start = text.find(title)
-    if start < 0:
-        return
-    end = text.find("\n## ", start + 1)
-    entry = (text[start:] if end < 0 else text[start:end]).rstrip()
-    entry = entry.replace(", candidate)", ", active)", 1)
-    if "### Metrics" not in entry:
-        entry += "\n\n" + _impact(suite, comparison)
-    write_text(path, text[:start] + entry + "\n" + (text[end:] if end >= 0 else ""))
+def _copy(active: Prompt, path: Path) -> None:
+    """Write a version's text as a candidate that follows it: everything stays but what speaks of itself."""
+    head, body = _parts(active)
+    head = _DESCRIPTION.sub("", head, count=1)
+    head = _STATUS.sub(r"\g<1>candidate", head, count=1)
+    if _PREDECESSOR.search(head):
+        head = _PREDECESSOR.sub(rf"\g<1> {active.version}", head, count=1)
+    else:
+        head = re.sub(
+            _STATUS.pattern + r".*\n", rf"\g<0>predecessor: {active.version}\n", head, count=1, flags=re.M
+        )
+    expected = replace(active.front, status="candidate", predecessor=active.version, description="")
+    _stop_unless(active, head + body, expected)
+    _write(path, head + body, active.path)
+
+
+def _with_status(prompt: Prompt, status: Status) -> str:
+    """A prompt file's text with another status, and nothing else changed."""
+    head, body = _parts(prompt)
+    head = _STATUS.sub(rf"\g<1>{status}", head, count=1)
+    _stop_unless(prompt, head + body, replace(prompt.front, status=status))
+    return head + body
+
+
+def _parts(prompt: Prompt) -> tuple[str, str]:
+    """A prompt file's front matter, with the lines around it, and its body."""
+    text = _read(prompt.path)
+    found = _FRONT_END.search(text, text.find("\n"))
+    end = found.end() if found else 0
+    return text[:end], text[end:]
+
+
+def _stop_unless(prompt: Prompt, text: str, expected: FrontMatter) -> None:
+    """Refuse to write front matter that says something else than intended."""
+    written = as_written(text.removeprefix(BYTE_ORDER_MARK))
+    if written is None or written.front != expected:
+        raise bad_value(
+            shown_path(prompt.path),
+            "its front matter is written in a way that cannot be edited",
+            "Write suite, status, predecessor and description each on a line of its own.",
+        )
+
+
+def _changelog(folder: Path, suite: Suite) -> str:
+    path = folder / CHANGELOG
+    return _read(path) if path.is_file() else f"# Changelog of the {suite.name} prompts\n"
+
+
+def _title(version: str) -> str:
+    """How the entry of a version begins, up to its date and status."""
+    return f"## {prompt_name(version)} {version.rpartition('-')[2]} ("
+
+
+def _entry(text: str, version: str) -> re.Match[str] | None:
+    return re.search(rf"^{re.escape(_title(version))}.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+
+
+def _with_entry(text: str, version: str, status: Status, content: str) -> str:
+    """A changelog with an entry for a version before all others."""
+    first = re.search(r"^## ", text, re.MULTILINE)
+    before, after = (text[: first.start()], text[first.start() :]) if first else (text, "")
+    today = datetime.date.today()  # noqa: DTZ011
+    return f"{before.rstrip()}\n\n{_title(version)}{today}, {status})\n\n{content}\n" + (
+        f"\n{after}" if after else ""
+    )
+
+
+def _noted(
+    folder: Path, suite: Suite, prompt: Prompt, replaced: Sequence[Prompt], comparison: Comparison | None
+) -> str:
+    """The changelog as it says which version is active now, which are not, and what the numbers did."""
+    text = _changelog(folder, suite)
+    impact = _impact(suite, comparison) if comparison else ""
+    if _entry(text, prompt.version) is None:
+        text = _with_entry(text, prompt.version, "active", impact or "### Notes\n- The first version.")
+    for version, status in ((prompt.version, "active"), *((each.version, "archived") for each in replaced)):
+        if found := _entry(text, version):
+            entry = _STATED.sub(rf"\g<1>{status})", found[0], count=1)
+            if version == prompt.version and impact and IMPACT not in entry:
+                entry = f"{entry.rstrip()}\n\n{impact}\n" + ("\n" if found.end() < len(text) else "")
+            text = text[: found.start()] + entry + text[found.end() :]
+    return text
 
 
 def _impact(suite: Suite, comparison: Comparison) -> str:
@@ -199,4 +286,4 @@ def _impact(suite: Suite, comparison: Comparison) -> str:
 
     header = f"| Metric | {comparison.before} | {comparison.after} | Delta |\n|---|---|---|---|"
     rows = "\n".join(row(each) for each in comparison.metrics if each.gated)
-    return f"### Metrics impact\n{header}\n{rows}"
+    return f"{IMPACT}\n{header}\n{rows}"

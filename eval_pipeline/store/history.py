@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
@@ -45,6 +45,7 @@ class History:
 
     def __init__(self, url: str) -> None:
         self._points, metadata = _tables()
+        self._columns = [self._points.c[name] for name in Point.__struct_fields__]
         self._database = Database(url, metadata)
 
     def __enter__(self) -> Self:
@@ -56,13 +57,21 @@ class History:
         self._database.close()
 
     def append(self, run: str, evaluation: Evaluation) -> Point:
-        """Add an evaluation that a run made. The same run adds it once."""
-        from sqlalchemy import select
+        """Add an evaluation that a run made, and say what is stored. The same run adds it once.
 
-        points = self._points.c
-        outputs = evaluation.identity.outputs
+        An evaluation is a replay where another run had these answers. One that was asked again for what had
+        failed is not: it has fewer errors.
+        """
+        from sqlalchemy import and_, select
+
+        table, columns = self._points, self._points.c
+        outputs, summary = evaluation.identity.outputs, evaluation.summary
+        known = and_(columns.outputs == outputs.id, columns.errors <= summary.error_count)
+        own = and_(columns.run == run, columns.evaluation == evaluation.id)
         with self._database.writing("history") as connection:
-            same = select(points.number).where(points.outputs == outputs.id, points.run != run).limit(1)
+            stored = connection.execute(select(*self._columns).where(own)).mappings().first()
+            if stored is not None:
+                return _point(stored)
             point = Point(
                 run=run,
                 evaluation=evaluation.id,
@@ -75,31 +84,35 @@ class History:
                 model=outputs.model,
                 sample=outputs.sample,
                 trials=outputs.trials,
-                cases=evaluation.summary.cases,
-                errors=evaluation.summary.error_count,
-                passed=evaluation.summary.passed,
-                metrics={name: value.value for name, value in evaluation.summary.metrics.items()},
+                cases=summary.cases,
+                errors=summary.error_count,
+                passed=summary.passed,
+                metrics={name: value.value for name, value in summary.metrics.items()},
                 evaluated_at=evaluation.created_at,
-                replay=connection.execute(same).first() is not None,
+                replay=connection.execute(select(columns.number).where(known).limit(1)).first() is not None,
             )
             row = {**msgspec.structs.asdict(point), "metrics": msgspec.json.encode(point.metrics).decode()}
-            statement = self._database.insert(self._points).values(**row)
-            connection.execute(statement.on_conflict_do_nothing(index_elements=["run", "evaluation"]))
+            connection.execute(table.insert().values(**row))
         return point
 
     def points(self, suite: str, version: str | None = None, *, replays: bool = True) -> list[Point]:
         """The evaluations of a suite or of one of its versions, oldest first."""
         from sqlalchemy import select
 
-        columns = [self._points.c[name] for name in Point.__struct_fields__]
-        statement = select(*columns).where(self._points.c.suite == suite).order_by(self._points.c.number)
+        statement = (
+            select(*self._columns).where(self._points.c.suite == suite).order_by(self._points.c.number)
+        )
         if version is not None:
             statement = statement.where(self._points.c.version == version)
         if not replays:
             statement = statement.where(~self._points.c.replay)
         with self._database.reading() as connection:
             rows = connection.execute(statement).mappings().all()
-        return [Point(**{**row, "metrics": msgspec.json.decode(row["metrics"])}) for row in rows]
+        return [_point(row) for row in rows]
+
+
+def _point(row: Mapping[Any, Any]) -> Point:
+    return Point(**{**row, "metrics": msgspec.json.decode(row["metrics"])})
 
 
 def export(points: Iterable[Point]) -> bytes:

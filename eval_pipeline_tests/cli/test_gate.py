@@ -1,0 +1,582 @@
+"""The gate, as CI runs it: in a Git repository, through the real command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+
+from eval_pipeline.changes import OTHER_ENGINES, Change, change_since, touched_suites
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Evaluation, Identity, MetricValue, OutputsIdentity, Summary
+from eval_pipeline.gates import GateResult
+from eval_pipeline.problems import BadInput, Problem
+from eval_pipeline.project import Project
+from eval_pipeline.suites.decomposition import SUITE as DECOMPOSITION
+from eval_pipeline.verdict import FailedCheck, Judged, judge_version, to_junit, to_markdown, unusable, worst
+from eval_pipeline_tests.cli.recorded_toy import (
+    BODY,
+    cases_file,
+    make_project,
+    prompt_file,
+    record,
+    write_prompt,
+)
+from eval_pipeline_tests.conftest import copy_project
+from eval_pipeline_tests.running import command
+
+RIGHT = 90
+ACTIVE, CANDIDATE = "guess-v1.0", "guess-v1.1"
+
+
+def git(project: Project, *arguments: str) -> str:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "core.hooksPath=/dev/null")
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=project.root, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def commit(project: Project, message: str = "A change") -> None:
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", message)
+
+
+def candidate(project: Project, right: int, *front: str, body: str = BODY) -> None:
+    """A new version with outputs of its own, which differs from the active one in nothing else."""
+    own = front or ("engine: recorded",)
+    write_prompt(project, CANDIDATE, "status: candidate", f"predecessor: {ACTIVE}", *own, body=body)
+    record(project, CANDIDATE, right)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A toy with a hundred cases, a signed golden set and a baseline of 90 % right, committed."""
+    project = make_project(tmp_path_factory.mktemp("gate") / "toy")
+    write_prompt(project, ACTIVE, "status: active", "engine: recorded")
+    record(project, ACTIVE, RIGHT)
+    (project.root / ".gitignore").write_text(".eval/\n__pycache__/\n")
+    for arguments in (
+        ("run", "toy"),
+        ("golden", "freeze", "toy", "--reason", "looks right", "--by", "Ada"),
+        ("baseline", "promote", "toy", ACTIVE, "--reason", "the first", "--by", "Ada"),
+    ):
+        done = command(project, *arguments)
+        assert done.returncode == 0, done.stderr
+    shutil.rmtree(project.state)
+    git(project, "init", "--quiet", "--initial-branch", "main")
+    commit(project, "The beginning")
+    return project
+
+
+@pytest.fixture
+def repository(original: Project, tmp_path: Path) -> Project:
+    """A clone of it that a test may change."""
+    root = tmp_path / "clone"
+    shutil.copytree(original.root, root)
+    return Project(root, root / ".eval")
+
+
+def better(project: Project) -> None:
+    candidate(project, RIGHT + 9)
+
+
+def a_little_worse(project: Project) -> None:
+    candidate(project, RIGHT - 4)
+
+
+def worse(project: Project) -> None:
+    gates = project.golden("toy") / "gates.yaml"
+    gates.write_text(gates.read_text().replace(">= 0.8", ">= 0.7"))
+    candidate(project, RIGHT - 12)
+
+
+def failing(project: Project) -> None:
+    candidate(project, 40)
+
+
+def other_expectation(project: Project) -> None:
+    text = cases_file(project).read_text()
+    changed = text.replace(
+        '"case-099", "sound": "meow", "animal": "cat"', '"case-099", "sound": "meow", "animal": "dog"'
+    )
+    assert changed != text
+    cases_file(project).write_text(changed)
+
+
+def signed_expectation(project: Project) -> None:
+    other_expectation(project)
+    done = command(project, "golden", "freeze", "toy", "--reason", "it was wrong", "--by", "Ada")
+    assert done.returncode == 0, done.stderr
+
+
+def broken_case(project: Project) -> None:
+    with cases_file(project).open("a") as file:
+        file.write('{"id": "case-000", "sound": 1}\n')
+
+
+def endpoint_down(project: Project) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    with (project.root / "engines.yaml").open("a") as file:
+        file.write(
+            f"  llm:\n    kind: endpoint\n    url: http://127.0.0.1:{port}/v1\n"
+            "    model: none\n    attempts: 1\n    trials: 1\n"
+        )
+    commit(project, "An engine")
+    candidate(project, 0, "engine: llm")
+
+
+def no_baseline(project: Project) -> None:
+    shutil.rmtree(project.golden("toy") / "baseline")
+
+
+def other_engine(project: Project) -> None:
+    file = project.root / "engines.yaml"
+    file.write_text(file.read_text().replace("default: embedded", "default: recorded"))
+    write_prompt(project, ACTIVE, "status: active", "engine: embedded")
+
+
+def unread_text(project: Project) -> None:
+    write_prompt(project, ACTIVE, "status: active", "engine: recorded", body=f"Think first. {BODY}")
+
+
+class Scenario(NamedTuple):
+    """A change, and what the gate says of it: exit code, state of each version, and words in the output."""
+
+    change: Callable[[Project], None]
+    code: int
+    states: dict[str, str]
+    told: tuple[str, ...]
+
+
+SCENARIOS = {
+    "improved": Scenario(better, 0, {CANDIDATE: "pass"}, (f"✓ toy: {CANDIDATE} (prompt)\n",)),
+    "regressed by 1 to 5 points": Scenario(
+        a_little_worse,
+        0,
+        {CANDIDATE: "warn"},
+        (
+            rf"⚠ toy: {CANDIDATE} \(prompt\)\n"
+            rf"  ⚠ against baseline {ACTIVE}: (regressed|inconclusive); investigate\. ",
+        ),
+    ),
+    "regressed by more than 5 points": Scenario(
+        worse,
+        1,
+        {CANDIDATE: "block", ACTIVE: "pass"},
+        (
+            rf"✗ toy: {CANDIDATE} \(prompt\)\n  ✗ against baseline {ACTIVE}: regressed; block\. ",
+            rf"✓ toy: {ACTIVE} \(gates\)\n",
+        ),
+    ),
+    "new fail zone": Scenario(
+        failing,
+        1,
+        {CANDIDATE: "block"},
+        (
+            r"  ✗ accuracy: 40\.0 % is in the fail zone \(< 0\.5\)\.\n",
+            rf"  ✗ against baseline {ACTIVE}: regressed; block\. ",
+        ),
+    ),
+    "golden set changed": Scenario(
+        other_expectation,
+        1,
+        {ACTIVE: "block"},
+        (
+            rf"✗ toy: {ACTIVE} \(golden set\)\n"
+            r"  ✗ the golden set has changes that nobody signed off: changed: case-099\n",
+        ),
+    ),
+    "golden set changed and signed off": Scenario(
+        signed_expectation,
+        0,
+        {ACTIVE: "pass"},
+        (rf"✓ toy: {ACTIVE} \(golden set\)\n  Note: The golden set changed since; both sides are scored",),
+    ),
+    "golden set broken": Scenario(
+        broken_case,
+        2,
+        {ACTIVE: "unusable"},
+        (r"  ✗ golden/toy/cases/sounds\.jsonl:101: ",),
+    ),
+    "endpoint down": Scenario(
+        endpoint_down,
+        1,
+        {CANDIDATE: "block"},
+        (
+            r"  ✗ error_rate: 100\.0 % is in the fail zone",
+            r"  ✗ answered: guess-v1\.1: 100 of 100 answers are errors",
+        ),
+    ),
+    "baseline missing": Scenario(
+        no_baseline,
+        1,
+        {ACTIVE: "block"},
+        (
+            rf"✗ toy: {ACTIVE} \(baseline\)\n"
+            r"  ✗ there is no baseline to compare with; promote an evaluation that you trust\n",
+        ),
+    ),
+    "engine changed": Scenario(
+        other_engine,
+        0,
+        {ACTIVE: "pass"},
+        (
+            rf"✓ toy: {ACTIVE} \(prompt, engines\)\n"
+            r"  Note: The engine differs: recorded before, embedded after\.\n",
+        ),
+    ),
+    "only unread text changed": Scenario(
+        unread_text,
+        1,
+        {ACTIVE: "not_evaluated"},
+        (
+            rf"✗ not evaluated toy: {ACTIVE} \(prompt\)\n"
+            r"  ✗ only text changed that the engine 'recorded' does not read; evaluate it on one that does\n",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+def test_what_the_gate_says(repository: Project, scenario: Scenario) -> None:
+    scenario.change(repository)
+    files = [repository.root / "out" / name for name in ("summary.md", "junit.xml", "gate.json")]
+    summary, junit, report = files
+    done = command(
+        repository,
+        "gate",
+        "--changed-since",
+        "main",
+        "--markdown",
+        summary,
+        "--junit",
+        junit,
+        "--json",
+        report,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == scenario.code, output
+    for told in scenario.told:
+        assert re.search(told, output) or told in output, output
+    assert "Traceback" not in output
+    found = json.loads(report.read_text())
+    assert {each["version"]: each["state"] for each in found["versions"]} == scenario.states
+    assert found["pass"] is (scenario.code == 0)
+    assert found == json.loads((repository.state / "gate.json").read_text())
+    cases = ElementTree.fromstring(junit.read_bytes()).findall("testsuite/testcase")  # noqa: S314
+    kinds = {"block": "failure", "not_evaluated": "failure", "unusable": "error"}
+    for case in cases:
+        kind = kinds.get(scenario.states[str(case.get("name"))])
+        assert (kind is None) == (case.find("failure") is None and case.find("error") is None)
+        assert kind is None or case.find(kind) is not None
+    assert len(cases) == len(scenario.states)
+    markdown = summary.read_text()
+    assert markdown.startswith(
+        "# ✓" if scenario.code == 0 and "⚠" not in output else ("# ⚠", "# ✗")[scenario.code > 0]
+    )
+    assert sorted(path.name for path in summary.parent.iterdir()) == sorted(file.name for file in files)
+
+
+def test_an_unchanged_project_passes(repository: Project) -> None:
+    same = command(repository, "gate")
+    assert same.returncode == 0, same.stdout + same.stderr
+    assert same.stdout == f"✓ toy: {ACTIVE} (asked for)\nReport: .eval/gate.json\n"
+    untouched = command(repository, "gate", "--changed-since", "HEAD")
+    assert untouched.returncode == 0
+    assert untouched.stdout == "Not touched: toy\nNothing to evaluate.\nReport: .eval/gate.json\n"
+    assert json.loads((repository.state / "gate.json").read_text())["versions"] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("no front matter", "has no front matter"),
+        ("---\nsuite: toy\nstatus: candidate\nengine: recorded\n---\n{% if %}\n", "is not a valid template"),
+        ("---\nsuite: toy\nstatus: brilliant\n---\nx\n", "status"),
+    ],
+)
+def test_a_prompt_that_cannot_be_parsed_is_bad_input(repository: Project, content: str, told: str) -> None:
+    prompt_file(repository, CANDIDATE).write_text(content)
+    done = command(repository, "gate", "--changed-since", "HEAD")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"✗ unusable toy: {CANDIDATE} (prompt)\n" in done.stdout
+    assert f"prompts/toy/{CANDIDATE}.md:" in done.stderr
+    assert told in done.stderr
+
+
+def doubled(project: Project) -> None:
+    shutil.copy(prompt_file(project, ACTIVE), prompt_file(project, CANDIDATE))
+
+
+def archived(project: Project) -> None:
+    file = prompt_file(project, ACTIVE)
+    file.write_text(file.read_text().replace("status: active", "status: archived"))
+
+
+def misnamed(project: Project) -> None:
+    shutil.copy(prompt_file(project, ACTIVE), project.prompts("toy") / "guess 1.1.md")
+
+
+def replaced_by_another_name(project: Project) -> None:
+    """The active version of one prompt is deleted, while another prompt of the suite has one."""
+    write_prompt(project, "ask-v1.0", "status: active", "engine: recorded")
+    write_prompt(project, "guess-v0.9", "status: archived", "engine: recorded")
+    commit(project)
+    prompt_file(project, ACTIVE).unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (doubled, "guess-v1.0 is active too"),
+        (archived, "prompts/toy: no version of guess is active any more"),
+        (lambda project: prompt_file(project, ACTIVE).unlink(), "prompts/toy: holds no active version"),
+        (misnamed, "'guess 1.1' is not a version name"),
+        (
+            lambda project: prompt_file(project, ACTIVE).rename(prompt_file(project, "Guess")),
+            "'Guess' is not a version name",
+        ),
+    ],
+)
+def test_nothing_passes_because_it_is_not_there(
+    repository: Project, change: Callable[[Project], None], told: str
+) -> None:
+    change(repository)
+    git(repository, "add", "--all")
+    shutil.rmtree(repository.root / "recorded")  # so that nothing gets as far as an evaluation
+    done = command(repository, "gate", "--changed-since", "HEAD")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert told in done.stderr
+
+
+def test_a_prompt_that_loses_its_active_version_is_told_beside_others(repository: Project) -> None:
+    replaced_by_another_name(repository)
+    shutil.rmtree(repository.root / "recorded")
+    done = command(repository, "gate", "--changed-since", "HEAD")
+    assert done.returncode == 2
+    assert "no version of guess is active any more" in done.stderr
+
+
+def test_a_renamed_version_is_a_new_one(repository: Project) -> None:
+    candidate(repository, RIGHT)
+    commit(repository)
+    (repository.root / "recorded" / "toy" / f"{CANDIDATE}.jsonl").rename(
+        repository.root / "recorded" / "toy" / "guess-v1.2.jsonl"
+    )
+    git(repository, "mv", f"prompts/toy/{CANDIDATE}.md", "prompts/toy/guess-v1.2.md")
+    done = command(repository, "gate", "--changed-since", "HEAD")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("✓ toy: guess-v1.2 (prompt)\n")
+    assert done.stdout.count("toy: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ("--changed-since", "nowhere"),
+            "input: --changed-since: 'nowhere' is not a revision of this repository.",
+        ),
+        (
+            ("--changed-since", "--all"),
+            "input: --changed-since: '--all' is not a revision of this repository.",
+        ),
+        (("--changed-since", ""), "input: --changed-since: '' is not a revision of this repository."),
+        (("--changed-since", "HEAD:prompts"), "is not a revision of this repository."),
+        (
+            ("nothing", "--changed-since", "HEAD"),
+            "input: suite: 'nothing' is not a suite. Suites: decomposition",
+        ),
+    ],
+)
+def test_what_is_asked_for_must_exist(repository: Project, arguments: tuple[str, ...], told: str) -> None:
+    done = command(repository, "gate", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_suite_that_the_project_does_not_use_is_left_out_unless_it_is_named(repository: Project) -> None:
+    named = command(repository, "gate", "decomposition")
+    assert named.returncode == 2
+    assert "prompts/decomposition: holds no active version" in named.stderr
+    assert "decomposition" not in command(repository, "gate", "--changed-since", "HEAD").stdout
+
+
+def test_without_a_repository_the_gate_says_so(toy: Project) -> None:
+    done = command(toy, "gate", "--changed-since", "HEAD")
+    assert done.returncode == 2
+    assert "--changed-since: the project is not in a Git repository." in done.stderr
+
+
+def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
+    """The candidate that fails, touched in its parameters, and the active version through its gates."""
+    project = copy_project(tmp_path / "project")
+    (project.root / ".gitignore").write_text(".eval/\n")
+    git(project, "init", "--quiet")
+    commit(project)
+    file = project.prompts("decomposition") / "decompose-concepts-v2.0.md"
+    file.write_text(file.read_text().replace("\nparameters:", "\nparameters: # more of them"))
+    gates = project.golden("decomposition") / "gates.yaml"
+    gates.write_text(gates.read_text() + "\n# looked at\n")
+    summary = tmp_path / "summary.md"
+    done = command(project, "gate", "decomposition", "--changed-since", "HEAD", "--markdown", summary)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "✗ decomposition: decompose-concepts-v2.0 (prompt)\n" in done.stdout
+    assert "concept_precision: 49.2 % is in the fail zone" in done.stdout
+    assert "✓ decomposition: decompose-concepts-v1.1 (gates)\n" in done.stdout
+    text = summary.read_text()
+    assert text.startswith("# ✗ Prompt evaluation blocks this change\n")
+    assert "| ✗ | decomposition | decompose\\-concepts\\-v2.0 | overall_index " in text
+    assert text.count("<details>") == text.count("</details>") == 2
+
+
+PATHS: list[tuple[str, dict[str, Any]]] = [
+    ("README.md", {}),
+    ("pyproject.toml", {}),
+    ("eval_pipeline_tests/test_gates.py", {}),
+    ("eval_pipeline/cli/gate.py", {}),
+    ("eval_pipeline/reports/charts.py", {}),
+    ("prompts/one/CHANGELOG.md", {}),
+    ("golden/one/README.md", {}),
+    ("prompts/one/notes.txt", {}),
+    ("prompts/one/old/name-v1.0.md", {}),
+    ("prompts/three/name-v1.0.md", {}),
+    ("suites/one/__pycache__/x.pyc", {}),
+    ("eval_pipeline/suites/three/scoring.py", {}),
+    ("prompts/one/name-v1.0.md", {"one": "name-v1.0"}),
+    ("golden/one/cases/a/b.json", {"one": "golden set"}),
+    ("golden/one/resources/README.md", {"one": "golden set"}),
+    ("golden/one/signoff.json", {"one": "golden set"}),
+    ("golden/one/gates.yaml", {"one": "gates"}),
+    ("golden/one/baseline/name.json", {"one": "baseline"}),
+    ("suites/two/__init__.py", {"two": "scoring code"}),
+    ("eval_pipeline/suites/two/engine/words.txt", {"two": "scoring code"}),
+    ("eval_pipeline/suites/__init__.py", {"one": "scoring code", "two": "scoring code"}),
+    ("eval_pipeline/scoring.py", {"one": "scoring code", "two": "scoring code"}),
+    ("eval_pipeline/metrics/stop_words.txt", {"one": "scoring code", "two": "scoring code"}),
+    ("eval_pipeline/store/baselines.py", {"one": "scoring code", "two": "scoring code"}),
+    ("engines.yaml", {"one": "engines", "two": "engines"}),
+]
+
+
+@pytest.mark.parametrize(("path", "expected"), PATHS, ids=[path for path, _ in PATHS])
+def test_what_a_file_touches(path: str, expected: dict[str, str]) -> None:
+    change = Change("base", frozenset({PurePosixPath(path)}), frozenset())
+    touched = touched_suites(change, ("one", "two"))
+    assert {name: {*each.prompts, *each.reasons} for name, each in touched.items()} == {
+        name: {what} for name, what in expected.items()
+    }
+
+
+def test_a_change_is_what_is_committed_uncommitted_and_new(repository: Project) -> None:
+    base = git(repository, "rev-parse", "HEAD").strip()
+    git(repository, "switch", "--quiet", "--create", "side")
+    candidate(repository, RIGHT)
+    engines = repository.root / "engines.yaml"
+    before = engines.read_text()
+    engines.write_text(before + "# a thought\n")
+    commit(repository)
+    git(repository, "switch", "--quiet", "main")
+    (repository.root / "README.md").write_text("Elsewhere, later.\n")
+    commit(repository)
+    git(repository, "switch", "--quiet", "side")
+    git(repository, "mv", "golden/toy/cases/sounds.jsonl", "golden/toy/cases/noises.jsonl")
+    gates = repository.golden("toy") / "gates.yaml"
+    gates.write_text(gates.read_text() + "# seen\n")
+    (repository.root / "new é\n.txt").write_text("")
+    (repository.state / "ignored").parent.mkdir(exist_ok=True)
+    (repository.state / "ignored").write_text("")
+    change = change_since(repository, "main")
+    assert change.base == base
+    assert {str(file) for file in change.files} == {
+        f"prompts/toy/{CANDIDATE}.md",
+        f"recorded/toy/{CANDIDATE}.jsonl",
+        "engines.yaml",
+        "golden/toy/cases/sounds.jsonl",
+        "golden/toy/cases/noises.jsonl",
+        "golden/toy/gates.yaml",
+        "new é\n.txt",
+    }
+    engines.write_text(before)
+    held_back = change_since(repository, "main")
+    assert held_back.undone == {PurePosixPath("engines.yaml")}
+    assert OTHER_ENGINES in touched_suites(held_back, ("toy",))["toy"].reasons
+
+
+def test_a_project_below_the_repository_counts_its_own_files_only(tmp_path: Path) -> None:
+    outer, inner = Project(tmp_path, tmp_path), Project(tmp_path / "inner", tmp_path)
+    inner.root.mkdir()
+    git(outer, "init", "--quiet")
+    (outer.root / "engines.yaml").write_text("1")
+    (inner.root / "engines.yaml").write_text("1")
+    commit(outer)
+    (outer.root / "engines.yaml").write_text("2")
+    (outer.root / "new").write_text("")
+    assert change_since(inner, "HEAD").files == frozenset()
+    (inner.root / "engines.yaml").write_text("2")
+    assert change_since(inner, "HEAD").files == {PurePosixPath("engines.yaml")}
+
+
+def test_histories_that_share_nothing_are_compared_as_they_are(repository: Project) -> None:
+    git(repository, "checkout", "--quiet", "--orphan", "other")
+    (repository.root / "README.md").write_text("New.\n")
+    commit(repository)
+    assert {str(file) for file in change_since(repository, "main").files} == {"README.md"}
+    with pytest.raises(BadInput, match="'nowhere' is not a revision"):
+        change_since(repository, "nowhere")
+
+
+HOSTILE = 'x <img src=y onerror=z> ](http://e.vil) | `a` @all ]]> & "q" \x00\x1b[31m\ud800\ufffe\u202e'
+
+
+def hostile() -> Iterator[Judged]:
+    outputs = OutputsIdentity("decomposition", "v", "p", "i", HOSTILE, "m", "default", 1)
+    identity = Identity(outputs, "g", "s")
+    values = {name: MetricValue(0.5, (0.5,)) for name in (metric.name for metric in DECOMPOSITION.metrics)}
+    gate = GateResult("overall_index", 0.5, "fail", "fail", "critical", HOSTILE)
+    summary = Summary("decomposition", 1, 1, {}, values, {}, {}, (gate,))
+    evaluation = Evaluation("e", identity, "now", summary, ())
+    comparison = Comparison(
+        "decomposition", HOSTILE, HOSTILE, (HOSTILE,), 1, (HOSTILE,), (), (), (), (), (), "regressed", "block"
+    )
+    failed = [FailedCheck("answered", HOSTILE, blocking=False)]
+    yield judge_version("decomposition", "v", "prompt", evaluation, comparison, [HOSTILE], failed, True)
+    yield unusable("decomposition", HOSTILE, "prompt", [Problem(HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE)])
+
+
+def test_hostile_text_acts_nowhere() -> None:
+    judged = list(hostile())
+    markdown = to_markdown(judged, {"decomposition": DECOMPOSITION}, [])
+    for active in ("<img", "](http", "`a`", "@all", "\x1b", "\x00", "\u202e", "http://e"):
+        assert active not in markdown
+    assert "\n| ✗ unusable | decomposition | x &lt;img" in markdown
+    root = ElementTree.fromstring(to_junit(judged))  # noqa: S314
+    told = [str(each.get("message")) for each in root.iter() if each.tag in ("failure", "error")]
+    assert len(told) == 2
+    for message in told:
+        assert "<img src=y onerror=z>" in message
+        assert ']]> & "q" \ufffd\ufffd[31m\ufffd\ufffd' in message
+    assert {each.get("failures") for each in root} == {"1"}
+    assert {each.get("errors") for each in root} == {"1"}
+
+
+def test_the_worst_version_decides() -> None:
+    blocked, broken = hostile()
+    assert blocked.state == "block"
+    assert "only text changed" in blocked.reasons[-1]
+    assert worst([]) == "pass"
+    assert worst([blocked]) == "block"
+    assert worst([broken, blocked]) == "unusable"
+    assert unusable("toy", "v", "prompt", []).reasons == ("it could not be evaluated; see the run in the UI",)
