@@ -9,10 +9,15 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from hypothesis import settings
 
 from eval_pipeline import suites
 from eval_pipeline.project import Project
 from eval_pipeline_tests.running import instance_in
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
