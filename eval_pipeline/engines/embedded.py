@@ -18,7 +18,6 @@ from eval_pipeline.engines import Request
 from eval_pipeline.evaluation import SHARED_PACKAGES
 from eval_pipeline.suite import Suite
 
-
 _SHARED = tuple(f"eval_pipeline.{name}" for name in SHARED_PACKAGES)
 
 
