@@ -20,7 +20,7 @@ from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, check_entit
 
 _ENTITY = re.compile(r"(T\d+)\t(\S+) (\d{1,15}) (\d{1,15})\t(.+)")
 _COMMENT = re.compile(r"#\s*([^=\s]+)\s*=\s?(.*)")
-_OTHER_KINDS = tuple("REAMN*#")
+_OTHER_KIND = re.compile(r"(?:[REAMN]\d+|\*|#\d+)\t.+|#.*")
 _FLAT = str.maketrans("\n\r\t", "   ")
 
 
@@ -52,14 +52,8 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
         comment = _COMMENT.fullmatch(line)
         if comment and comment[1] in ATTRIBUTES:
             attributes[comment[1]], places[comment[1]] = comment[2], number
-        elif line.strip() and not line.startswith(_OTHER_KINDS):
+        elif line.strip() and not _OTHER_KIND.fullmatch(line):
             _add(line, number, text, entities, path, problems)
-    marked: set[tuple[int, int, str]] = set()
-    for key, entity in entities.items():
-        place = (entity.start, entity.end, entity.type)
-        if place in marked:
-            problems.add(path, f"{entity.text[:60]!r} is marked twice", "Keep one of them.", field=key)
-        marked.add(place)
     for violation in violations_of(attributes, Description):
         name = str(violation.path[0])
         problems.add(path, violation.message, violation.remedy, line=places.get(name, 1), field=name)
@@ -78,6 +72,10 @@ def _add(
     if key in entities:
         problems.add(path, f"{key} stands twice", "Number annotations without repeating.", line=number)
     entity = Entity(marked, kind, int(start), int(end))
+    place = (entity.start, entity.end, entity.type)
+    if place in {(each.start, each.end, each.type) for each in entities.values()}:
+        told = f"{entity.text[:60]!r} is marked twice"
+        problems.add(path, told, "Keep one of them.", line=number, field=key)
     if text is not None:
         # The format keeps an annotation on one line: a line break inside it is written as a space.
         for violation in check_entity(entity, text.translate(_FLAT)):

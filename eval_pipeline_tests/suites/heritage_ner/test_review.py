@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case
 from eval_pipeline.suites.heritage_ner import SUITE
+from eval_pipeline.suites.heritage_ner.brat import BratCases
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerExpected, NerInput
 from eval_pipeline_tests.sources import golden, values
 
@@ -38,3 +41,20 @@ def test_entities_outside_of_the_text_are_as_many_as_were_given(invented: list[d
     twice = values(SUITE, [CASE], {"a": {"entities": [RIGHT, *invented, *invented]}})
     assert twice["strict_precision"] == 0.25
     assert twice["duplicate_rate"] == pytest.approx(3 / 7)
+
+
+def test_lines_that_only_begin_like_another_kind_of_annotation_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    (tmp_path / "a.ann").write_text(
+        "# a remark\n#1\tAnnotatorNotes T1\tsure\nR1\tIn Arg1:T1 Arg2:T2\n*\tEquiv T1 T2\n"
+        "Rubbish\nAmsterdam\nT1\tTOP 16 21\tDelft\nT2\tTOP 16 21\tDelft\nN\n"
+    )
+    problems = Problems()
+    assert not list(BratCases().read(tmp_path / "a.ann", problems))
+    told = [str(problem).rpartition("a.ann:")[2] for problem in problems]
+    assert [each.partition(". ")[0] for each in told] == [
+        "5: 'Rubbish' is no annotation",
+        "6: 'Amsterdam' is no annotation",
+        "8: T2: 'Delft' is marked twice",
+        "9: 'N' is no annotation",
+    ]
