@@ -53,7 +53,14 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
         if comment and comment[1] in ATTRIBUTES:
             attributes[comment[1]], places[comment[1]] = comment[2], number
         elif line.strip() and not _OTHER_KIND.fullmatch(line):
-            _add(line, number, text, entities, path, problems)
+            places[_add(line, number, text, entities, path, problems)] = number
+    marked: set[tuple[int, int, str]] = set()
+    for key, entity in entities.items():
+        place = (entity.start, entity.end, entity.type)
+        if place in marked:
+            told = f"{entity.text[:60]!r} is marked twice"
+            problems.add(path, told, "Keep one of them.", line=places[key], field=key)
+        marked.add(place)
     for violation in violations_of(attributes, Description):
         name = str(violation.path[0])
         problems.add(path, violation.message, violation.remedy, line=places.get(name, 1), field=name)
@@ -62,20 +69,17 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
 
 def _add(
     line: str, number: int, text: str | None, entities: dict[str, Entity], path: Path, problems: Problems
-) -> None:
+) -> str:
+    """Add the entity of a line; its key, which is blank where there is none."""
     match = _ENTITY.fullmatch(line)
     if match is None:
         remedy = "Write T1<tab>TYPE START END<tab>TEXT, in one stretch."
         problems.add(path, f"{line[:60]!r} is no annotation", remedy, line=number)
-        return
+        return ""
     key, kind, start, end, marked = match.groups()
     if key in entities:
         problems.add(path, f"{key} stands twice", "Number annotations without repeating.", line=number)
     entity = Entity(marked, kind, int(start), int(end))
-    place = (entity.start, entity.end, entity.type)
-    if place in {(each.start, each.end, each.type) for each in entities.values()}:
-        told = f"{entity.text[:60]!r} is marked twice"
-        problems.add(path, told, "Keep one of them.", line=number, field=key)
     if text is not None:
         # The format keeps an annotation on one line: a line break inside it is written as a space.
         for violation in check_entity(entity, text.translate(_FLAT)):
@@ -83,6 +87,7 @@ def _add(
             problems.add(path, violation.message, violation.remedy, line=number, field=field)
         entity = Entity(text[entity.start : entity.end], kind, entity.start, entity.end)
     entities[key] = entity
+    return key
 
 
 class BratFiles(NamedTuple):
