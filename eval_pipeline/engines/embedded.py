@@ -6,7 +6,6 @@ import ast
 import importlib.util
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,6 @@ def _imports(source: bytes) -> Iterator[str]:
             yield from (f"{node.module}.{each.name}" for each in node.names)
 
 
-@cache
 def _file(name: str) -> Path | None:
     """The source of a module; none for what is no module."""
     try:

@@ -36,9 +36,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         file.write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    embedded._file.cache_clear()
     yield tmp_path / "made"
-    embedded._file.cache_clear()
     for name in [each for each in sys.modules if each == "made" or each.startswith("made.")]:
         del sys.modules[name]
 
