@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 from eval_pipeline.answers import Answer, Usable, parse
@@ -47,4 +48,4 @@ def test_only_another_system_says_itself_what_it_was_given(
     for answer in answers:
         parsed = parse(answer, suite.output)
         assert isinstance(parsed, Usable)
-        assert (parsed.output.hints == ["its own"]) is own
+        assert (msgspec.to_builtins(parsed.output)["hints"] == ["its own"]) is own
