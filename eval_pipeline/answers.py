@@ -49,7 +49,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     cost_usd: float | None = None
     tokens: int | dict[str, int] | None = None
     carried: msgspec.Raw = msgspec.Raw(b"null")
-    """What `prepare` contributes to the output, as JSON."""
+    """What `prepare` contributes to the output, as JSON: it wins over what an engine says of it."""
 
 
 class AnswerSource(Protocol):
@@ -101,13 +101,35 @@ def parse(answer: Answer | None, output_type: type) -> Usable | Failure:
             if carried is None:
                 return Usable(msgspec.json.decode(text, type=output_type))
             value = msgspec.json.decode(text)
-            merged = {**carried, **value} if isinstance(value, dict) else value
+            merged = {**value, **carried} if isinstance(value, dict) else value
             return Usable(msgspec.convert(merged, output_type))
         except msgspec.ValidationError as error:
             return Failure(SCHEMA, str(error))
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             reason = reason or str(error)
     return Failure(NOT_JSON, reason)
+
+
+def without_own(carried: msgspec.Raw, answer: Answer) -> msgspec.Raw:
+    """What was carried, as far as the answer does not say it itself."""
+    own = _first_json(answer.text)
+    known = msgspec.json.decode(carried)
+    if not isinstance(own, dict) or known is None:
+        return carried
+    left = {name: value for name, value in known.items() if name not in own}
+    return msgspec.Raw(msgspec.json.encode(left))
+
+
+def _first_json(text: str | None) -> Any:
+    """The JSON of an answer, wherever it stands in the text; None without any."""
+    return next(filter(None, map(_decoded, _json_in(text or ""))), None)
+
+
+def _decoded(text: str | None) -> Any:
+    """A text as JSON; None where it is none."""
+    with suppress(msgspec.DecodeError, UnicodeError, RecursionError):
+        return None if text is None else msgspec.json.decode(text)
+    return None
 
 
 def _json_in(text: str) -> Iterator[str]:
@@ -152,15 +174,17 @@ def recorded_line(answer: Answer) -> bytes:
     """An answer as a line of an outputs file; what was carried becomes part of the output.
 
     Only objects and lists are written as JSON. Any other text is written as a text, so that it is
-    read back as what the model wrote.
+    read back as what the model wrote; only where something was carried, the JSON in it takes its place.
     """
     output: Any = answer.text
-    if answer.text is not None:
-        with suppress(msgspec.DecodeError, RecursionError):
-            decoded = msgspec.json.decode(answer.text)
-            output = decoded if isinstance(decoded, dict | list) else answer.text
+    carried = msgspec.json.decode(answer.carried) or {}
+    value = _decoded(answer.text)
+    if isinstance(value, dict | list):
+        output = value
+    elif carried and isinstance(found := _first_json(answer.text), dict):
+        output = found
     if isinstance(output, dict):
-        output = {**(msgspec.json.decode(answer.carried) or {}), **output}
+        output = {**output, **carried}
     line = RecordedLine(
         answer.case_id,
         answer.trial,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from eval_pipeline.answers import MISSING, Answer
+from eval_pipeline.answers import MISSING, Answer, without_own
 from eval_pipeline.engines import Engine, Request
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.progress import Progress
@@ -103,6 +103,10 @@ def collect_outputs(
     """Ask the engine everything and write its answers in the order of the questions."""
     progress.start(f"{identity.version} on {engine.name}", questions.cases * identity.trials)
 
+    def carrying(answer: Answer, carried: msgspec.Raw) -> Answer:
+        kept = without_own(carried, answer) if engine.prepared_elsewhere else carried
+        return replace(answer, carried=kept)
+
     async def ask() -> None:
         ready: dict[tuple[str, int], Answer] = {}
         asking = engine.answer(questions.requests(engine, identity.trials))
@@ -113,12 +117,12 @@ def collect_outputs(
                     progress.advance(answer)
                     while questions.asked and (key := questions.asked[0][:2]) in ready:
                         asked = questions.asked.popleft()
-                        add(replace(ready.pop(key), carried=asked.carried), asked.input_hash)
+                        add(carrying(ready.pop(key), asked.carried), asked.input_hash)
                 for asked in questions.asked:
                     answer = ready.get(asked[:2]) or Answer(
                         asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
                     )
-                    add(replace(answer, carried=asked.carried), asked.input_hash)
+                    add(carrying(answer, asked.carried), asked.input_hash)
 
     run(ask())
     return AnswerTable.open(path)

@@ -288,7 +288,7 @@ def _score_batch(
             **{
                 name: np.array([each.counts[name] for each in worst], dtype=float) for name in worst[0].counts
             },
-            **_worst_means(suite, len(failed)),
+            **_worst_means(suite, cases),
             **_populations(suite, cases),
             "answers": np.ones(len(failed)),
             "errors": np.ones(len(failed)),
@@ -333,12 +333,14 @@ def _parsed(
     return Items(cases, outputs, trial, answer_of), list(failures.values())
 
 
-def _worst_means(suite: Suite, rows: int) -> dict[str, Values]:
+def _worst_means(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Values]:
+    """What errored cases count in means: the worst value where the metric applies, else nothing."""
     counts: dict[str, Values] = {}
     for metric in suite.metrics:
         if metric.on_error is not None:
-            counts[metric.name] = np.full(rows, metric.on_error)
-            counts[defined(metric.name)] = np.ones(rows)
+            applies = np.array([metric.population(case) for case in cases], dtype=float)
+            counts[metric.name] = metric.on_error * applies
+            counts[defined(metric.name)] = applies
     return counts
 
 

@@ -443,7 +443,7 @@ class Suite:
     prepare: Callable[[Any, Any, Any], Any] | None = None
     """(input, parameters, resources) → prepared."""
     carried: tuple[str, ...] = ()
-    """Fields of `prepared` that become part of the output where the engine did not return them."""
+    """Fields of `prepared` that become part of the output, whatever the engine says of them."""
     resources: Callable[[Path], Any] | None = None
     """Loads what lies in `golden/<suite>/resources/`, for engines, templates and scoring alike."""
     references: Callable[[Path], Any] | None = None

@@ -158,11 +158,13 @@ def test_what_cannot_be_used_says_why(answer: Answer | None, kind: str, detail: 
     [
         ('{"label": "a", "more": 1}', "null", Output("a")),
         ('{"label": "a"}', '{"score": 0.5}', Output("a", 0.5)),
-        ('{"label": "a", "score": 1}', '{"label": "b", "score": 0.5}', Output("a", 1.0)),
+        ('{"label": "a", "score": 1}', '{"label": "b", "score": 0.5}', Output("b", 0.5)),
         ("{}", '{"label": "b"}', Output("b")),
+        ('Sure:\n```json\n{"label": "a"}\n```', '{"score": 0.5}', Output("a", 0.5)),
+        ('It is {"label": "a", "score": 1}.', '{"score": 0.5}', Output("a", 0.5)),
     ],
 )
-def test_what_was_carried_fills_in_what_the_output_lacks(text: str, carried: str, output: Output) -> None:
+def test_what_was_carried_wins_over_what_the_output_says(text: str, carried: str, output: Output) -> None:
     answer = Answer("a", text=text, carried=msgspec.Raw(carried.encode()))
     assert parse(answer, Output) == Usable(output)
     assert parse(recorded(answer), Output) == Usable(output)

@@ -28,6 +28,7 @@ class Listener:
     """An engine that reads prompts and remembers everything it was told."""
 
     name, model, trials, reads_prompt = "listener", "none", 1, True
+    prepared_elsewhere = False
 
     def __init__(self) -> None:
         self.heard: list[Request] = []

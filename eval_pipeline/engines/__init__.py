@@ -39,6 +39,10 @@ class Engine(Protocol):
     def reads_prompt(self) -> bool:
         """Whether it reads the rendered prompt, or only the prompt's parameters."""
 
+    @property
+    def prepared_elsewhere(self) -> bool:
+        """Whether its answers rest on what another system prepared, so that what they say of it stands."""
+
     def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer every request; an answer that cannot be given carries its error.
 

@@ -23,6 +23,7 @@ class CallableEngine:
     """Calls `function(prompt, variables)` for every request; what it returns is the output, or its text."""
 
     reads_prompt = True
+    prepared_elsewhere = True  # a function may retrieve by itself; it knows what it answered from
 
     def __init__(self, name: str, target: str, concurrency: int, trials: int) -> None:
         self.name = name

@@ -80,6 +80,7 @@ class MeteredEngine:
     """A client behind the journal and the limits."""
 
     reads_prompt = True
+    prepared_elsewhere = False
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ class RecordedEngine:
     """Answers from a file. What the file does not hold is missing, and so an error."""
 
     reads_prompt = False
+    prepared_elsewhere = True
 
     def __init__(self, name: str, suite: Suite, path: Path) -> None:
         self.name = name

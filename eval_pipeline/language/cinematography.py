@@ -1,7 +1,8 @@
 """The vocabulary of camera and light, found in texts on word boundaries.
 
-"Panda" and "company" hold no "pan", "unsteady" no "steady"; a frying pan is no camera movement either, so
-words that mean something else in daily life count only beside a word that settles it.
+"Panda" and "company" hold no "pan", "unsteady" no "steady". A frying pan and steady rain are nothing of the
+camera's either: "pan" and "steady" do not count beside a word that gives them their daily meaning, and words
+that mostly have one ("tilt", "zoom", "crane") count only beside a word that settles it.
 """
 
 from __future__ import annotations
@@ -167,13 +168,16 @@ LIGHTS = _lines(
 CAMERA_TERMS = (*SHOTS, *MOVEMENTS, *ANGLES, *LENSES)
 TECHNICAL_TERMS = (*CAMERA_TERMS, *LIGHTS)
 EVERYDAY = {
-    "pan": r"pan(?:s|ning)?\s+(?:left|right|up|down|across|over|along|to|from|shot|slowly|with)\b",
+    "pan": r"(?<!frying )(?<!sauce )(?<!baking )(?<!roasting )(?<!iron )(?<!copper )(?<!metal )(?<!bread )"
+    r"(?<!cake )(?<!dust )(?<!hot )(?<!pots and )(?<!peter )(?<!drip )"
+    r"pan(?:s|ned|ning)?\b(?! of\b| fried\b| fry| pipe| flute| lid\b| handle\b)",
     "tilt": r"tilt(?:s|ing)?\s+(?:up|down|shot)\b",
     "zoom": r"zoom(?:s|ing)?\s+(?:in|out|into|on|to)\b",
-    "steady": r"steady\s+(?:camera|shot|cam|frame|push|tracking)\b",
+    "steady": r"steady\b(?! (?:rain|drizzle|snow|wind|breeze|hands?|gaze|eyes|breath|breathing|pace|steps"
+    r"|rhythm|beat|pulse|stream|flow|drip|hum|voice|job|work|income|growth|stool|ladder|table|chair)\b)",
     "crane": r"crane(?:s)?\s+(?:up|down|shot)\b",
 }
-"""Words that name a technique only beside another word, as patterns of bounded size."""
+"""Words that name a technique in some company only, as patterns of bounded size."""
 
 
 def technical_terms(text: str) -> list[str]:

@@ -360,6 +360,7 @@ def _collect() -> dict[str, frozenset[Tag]]:
     return {word: frozenset(tags) for word, tags in found.items()}
 
 
+LONGEST_ABBREVIATION = 6
 LEXICON = _collect()
 """Every listed word and verb form with its classes."""
 CLOSED = (
@@ -428,12 +429,16 @@ def _by_ending(word: str) -> frozenset[Tag]:
 
 
 def wants_an(word: str) -> bool:
-    """Whether "an" stands before a word, by how it begins to sound."""
+    """Whether "an" stands before a word, by how it begins to sound.
+
+    Capitals are spelt out ("an LED", "a UFO"), unless they are a word that somebody shouts ("a RED dress").
+    """
     lowered = word.casefold()
     head = lowered.split("-")[0]
     if head[:1].isdigit():
         return head.startswith("8") or head in {"11", "18"} or (head[:2] in {"11", "18"} and len(head) == 2)
-    if len(word) > 1 and word.split("-", maxsplit=1)[0].isupper():
+    spelt_out = head == "led" or (head not in LEXICON and len(head) < LONGEST_ABBREVIATION)
+    if len(word) > 1 and word.split("-", maxsplit=1)[0].isupper() and spelt_out:
         return lowered[0] in LETTERS_WITH_VOWEL_SOUND
     if head in VOWEL_SOUND:
         return True

@@ -8,12 +8,12 @@ NOTHING = "–"
 
 
 def number(value: float | None, unit: Unit = "fraction") -> str:
-    """A value as people read it: fractions as percent, points with one digit."""
+    """A value as people read it: fractions as percent, points with one digit, counts as whole numbers."""
     if value is None:
         return NOTHING
     if unit == "fraction":
         return f"{_plain(value * 100, 1)} %"
-    return _plain(value, 1 if unit == "points" else 4)
+    return _plain(value, _digits(value, unit))
 
 
 def change(value: float | None, unit: Unit = "fraction") -> str:
@@ -21,7 +21,7 @@ def change(value: float | None, unit: Unit = "fraction") -> str:
     if value is None:
         return NOTHING
     size = value * 100 if unit == "fraction" else value
-    shown = _plain(size, 1 if unit != "number" else 4)
+    shown = _plain(size, _digits(size, unit))
     sign = "" if shown.startswith("-") else "+" if float(shown) else "±"
     return f"{sign}{shown}{' pp' if unit == 'fraction' else ''}".replace("-", "−")
 
@@ -36,6 +36,13 @@ def probability(value: float | None) -> str:
 def counted(count: int, what: str) -> str:
     """`1 trial`, `3 trials`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _digits(value: float, unit: Unit) -> int:
+    """How many digits stand behind the point; a number that is whole, such as a count, needs none."""
+    if unit != "number":
+        return 1
+    return 0 if float(value).is_integer() else 4
 
 
 def _plain(value: float, digits: int) -> str:

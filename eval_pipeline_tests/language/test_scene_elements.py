@@ -43,6 +43,10 @@ def test_a_person_without_a_name_is_shown_but_cannot_be_looked_for() -> None:
     [
         ("panda company", []),
         ("an unsteady stool, a frying pan, a pandemic", []),
+        ("pots and pans, a pan of rice, pan-fried fish in steady rain, with steady hands", []),
+        ("tracking, pan, dolly", ["dolly", "pan", "tracking"]),
+        ("Panning over the bay, steady, handheld", ["handheld", "pan", "steady"]),
+        ("The view pans to the harbour; steady framing", ["pan", "steady"]),
         ("The camera pans left across the bay", ["camera pan"]),
         ("a steady camera on a dolly", ["dolly", "steady camera"]),
         ("Close up, then an extreme close-up", ["close up", "extreme close up"]),

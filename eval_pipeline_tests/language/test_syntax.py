@@ -23,6 +23,8 @@ from eval_pipeline.language.words import Tag, wants_an
         "A few boots stand beside the door that morning.",
         "light from above, a view from behind the stage",
         "An hour later, a unicorn and an LED sign",
+        "A woman in a RED DRESS walking through an OLD forest",
+        "A UFO over an HDR panorama",
         "He is barely visible through the heavy snow.",
     ],
 )

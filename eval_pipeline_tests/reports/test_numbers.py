@@ -29,6 +29,11 @@ UNITS: list[Unit] = ["fraction", "points", "number"]
         (0.12345678, "number", "0.1235"),
         (1234.5, "number", "1234.5000"),
         (-0.00001, "number", "0.0000"),
+        (58.0, "number", "58"),
+        (58, "number", "58"),
+        (0.0, "number", "0"),
+        (-0.0, "number", "0"),
+        (1e20, "number", "100000000000000000000"),
     ],
 )
 def test_number(value: float | None, unit: Unit, shown: str) -> None:
@@ -50,6 +55,8 @@ def test_number(value: float | None, unit: Unit, shown: str) -> None:
         (0.04, "points", "±0.0"),
         (0.0004, "number", "+0.0004"),
         (-0.00004, "number", "±0.0000"),
+        (-3.0, "number", "−3"),
+        (0.0, "number", "±0"),
     ],
 )
 def test_change(value: float | None, unit: Unit, shown: str) -> None:

@@ -20,7 +20,7 @@ from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, check_entit
 
 _ENTITY = re.compile(r"(T\d+)\t(\S+) (\d{1,15}) (\d{1,15})\t(.+)")
 _COMMENT = re.compile(r"#\s*([^=\s]+)\s*=\s?(.*)")
-_OTHER_KINDS = tuple("REAMN*#")
+_OTHER_KIND = re.compile(r"(?:[REAMN]\d+|\*|#\d+)\t.+|#.*")
 _FLAT = str.maketrans("\n\r\t", "   ")
 
 
@@ -52,13 +52,14 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
         comment = _COMMENT.fullmatch(line)
         if comment and comment[1] in ATTRIBUTES:
             attributes[comment[1]], places[comment[1]] = comment[2], number
-        elif line.strip() and not line.startswith(_OTHER_KINDS):
-            _add(line, number, text, entities, path, problems)
+        elif line.strip() and not _OTHER_KIND.fullmatch(line):
+            places[_add(line, number, text, entities, path, problems)] = number
     marked: set[tuple[int, int, str]] = set()
     for key, entity in entities.items():
         place = (entity.start, entity.end, entity.type)
         if place in marked:
-            problems.add(path, f"{entity.text[:60]!r} is marked twice", "Keep one of them.", field=key)
+            told = f"{entity.text[:60]!r} is marked twice"
+            problems.add(path, told, "Keep one of them.", line=places[key], field=key)
         marked.add(place)
     for violation in violations_of(attributes, Description):
         name = str(violation.path[0])
@@ -68,12 +69,13 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
 
 def _add(
     line: str, number: int, text: str | None, entities: dict[str, Entity], path: Path, problems: Problems
-) -> None:
+) -> str:
+    """Add the entity of a line; its key, which is blank where there is none."""
     match = _ENTITY.fullmatch(line)
     if match is None:
         remedy = "Write T1<tab>TYPE START END<tab>TEXT, in one stretch."
         problems.add(path, f"{line[:60]!r} is no annotation", remedy, line=number)
-        return
+        return ""
     key, kind, start, end, marked = match.groups()
     if key in entities:
         problems.add(path, f"{key} stands twice", "Number annotations without repeating.", line=number)
@@ -85,6 +87,7 @@ def _add(
             problems.add(path, violation.message, violation.remedy, line=number, field=field)
         entity = Entity(text[entity.start : entity.end], kind, entity.start, entity.end)
     entities[key] = entity
+    return key
 
 
 class BratFiles(NamedTuple):

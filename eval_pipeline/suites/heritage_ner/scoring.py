@@ -107,9 +107,12 @@ class _Layout:
         ]
         types, starts, ends = np.fromiter(numbers, np.int64, len(numbers)).reshape(-1, 3).T
         bases, limits = self.bases[texts], self.lengths[texts] + 1
+        given = np.stack([texts, types, starts, ends])
+        strange = (starts > limits) | (ends > limits) | (ends < starts)
         starts = np.minimum(starts, limits)
         starts, ends = starts + bases, np.maximum(np.minimum(ends, limits), starts) + bases
-        _, origins = np.unique(_keys(starts, ends, types, self.longest, len(self.types)), return_index=True)
+        keys = _keys(starts, ends, types, self.longest, len(self.types))
+        origins = _distinct(keys, strange, given)
         return Spans(texts[origins], types[origins], starts[origins], ends[origins], origins, entries)
 
     def tally(self, texts: Integers, types: Integers) -> Integers:
@@ -176,6 +179,20 @@ def _keys(starts: Integers, ends: Integers, types: Integers, longest: int, kinds
     """One number for each span and type; sorting by it sorts by start, then end, then type."""
     keys: Integers = (starts * longest + ends - starts) * kinds + types
     return keys
+
+
+def _distinct(keys: Integers, strange: NDArray[np.bool_], given: Integers) -> Integers:
+    """The first of all entities that are equal, by place.
+
+    Those with offsets outside of their text were cut to fit: as they were given they may differ, though
+    their places do not.
+    """
+    usual, odd = np.flatnonzero(~strange), np.flatnonzero(strange)
+    found: Integers = usual[np.unique(keys[usual], return_index=True)[1]]
+    if len(odd):
+        found = np.concatenate([found, odd[np.unique(given[:, odd], axis=1, return_index=True)[1]]])
+        found = found[np.argsort(keys[found], kind="stable")]
+    return found
 
 
 def partial_matches(layout: _Layout, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:

@@ -18,6 +18,7 @@ _FUNCTION_WORDS = {
         its more most much no not of on once only or other our out over own she so some such than that
         the their them then there these they this those to under until up was we were what when where
         which while who whom whose why will with would yes you your
+        d ll m re s t ve aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn
     """,
     "de": """
         ab aber alle als also am an auch auf aus bei beim bis da damit dann das dass dem den der deren
@@ -33,8 +34,8 @@ _FUNCTION_WORDS = {
         celui ces cet cette chez comme comment d dans de depuis des dont du elle elles en encore entre
         est et eut fut il ils j jusqu l la le les leur leurs lors lui mais même n ne ni non nous on ont
         ou oui où par pas pendant peu plus pour pourquoi près puis qu quand que quel quelle quelles
-        quels qui quoi s sa sans se ses si son sont sous sur tout toute très un une vers y à étaient
-        était été être
+        quels qui quoi s sa sans se ses si son sont sous sur t tout toute très un une vers y à étaient
+        était été être m
     """,
 }
 _NEGATIONS = {

@@ -111,7 +111,7 @@ METRICS = (
     ),
     mean(
         "refusal_accuracy",
-        "Unanswerable questions refused and answerable ones answered ÷ questions.",
+        "Unanswerable questions refused and answerable ones answered ÷ questions; a blank answer is neither.",
         on_error=0.0,
         explained_by="refusal",
     ),
@@ -132,7 +132,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     diagnoses: list[tuple[int, Diagnosis]] = []
     for index, item in enumerate(items):
         judged = judge(item.case, item.output)
-        answerable = is_answerable(item.case)
+        answerable, said = is_answerable(item.case), bool(item.output.answer.strip())
         relevance = 0.0 if judged.refused else float(likeness.to_question[index])
         reachable = float(likeness.golden_to_question[index])
         rows.append(
@@ -144,7 +144,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
                     "relevance": relevance if answerable else None,
                     "relevance_index": min(1.0, ratio(relevance, reachable) or 0.0) if answerable else None,
                     "factual_accuracy": judged.factual_accuracy,
-                    "refusal_accuracy": float(judged.refused != answerable),
+                    "refusal_accuracy": float(said and judged.refused != answerable),
                 }
             )
         )

@@ -27,7 +27,6 @@ from eval_pipeline.suite import (
     Values,
     defined,
     mean,
-    ratio_of,
 )
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput
 from eval_pipeline.suites.heritage_retrieval.trec import best_results
@@ -82,11 +81,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
 
 def errored(case: RetrievalCase, answer: Answer | None) -> CaseScore:
     """A query without a usable output found nothing; one without relevant documents stays left out."""
-    counts = {"left_out": 0.0 if has_relevant(case) else 1.0}
-    for metric in METRICS:
-        if metric.population is has_relevant:
-            counts |= {metric.name: 0.0, defined(metric.name): 1 - counts["left_out"]}
-    return CaseScore(counts)
+    return CaseScore({"left_out": 0.0 if has_relevant(case) else 1.0})
 
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
@@ -149,14 +144,8 @@ def _diagnoses(case: RetrievalCase, order: Sequence[str]) -> Iterator[Diagnosis]
 
 
 def _measure(name: str, description: str, explained_by: str = "missed_document") -> Metric:
-    """A mean over the queries that have a relevant document; an error counts 0 there and nowhere else."""
-    return Metric(
-        name,
-        description,
-        ratio_of(name, defined(name)),
-        population=has_relevant,
-        explained_by=explained_by,
-    )
+    """A mean over the queries that have a relevant document."""
+    return mean(name, description, on_error=0.0, population=has_relevant, explained_by=explained_by)
 
 
 METRICS: tuple[Metric, ...] = (

@@ -30,6 +30,7 @@ from eval_pipeline.suite import (
 from eval_pipeline.suites.heritage_typing.cases import TypingCase
 
 LETTERS = tuple(CUSTODIAN_TYPES)
+_LETTER_OF = {normalize(letter): letter for letter in LETTERS}
 INVALID = "invalid"
 """Whatever is none of the 19 letters: a wrong answer, and no type."""
 ERROR = "error"
@@ -83,8 +84,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
 
 
 def _letter(text: str) -> str:
-    letter = normalize(text).upper()
-    return letter if letter in CUSTODIAN_TYPES else INVALID
+    return _LETTER_OF.get(normalize(text), INVALID)
 
 
 def _keyed(gold: str, predicted: str) -> list[KeyedCount]:

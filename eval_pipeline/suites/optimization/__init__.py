@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite, per_case
 from eval_pipeline.suites.optimization.cases import (
-    GoldenEntry,
+    OptimizationCases,
     OptimizationExpected,
     OptimizationInput,
-    check_entry,
-    to_case,
 )
 from eval_pipeline.suites.optimization.engine import Parameters, optimize
 from eval_pipeline.suites.optimization.models import MODELS, load_resources, trained_models
@@ -26,7 +23,7 @@ from eval_pipeline.suites.optimization.scoring import (
 SUITE = Suite(
     name="optimization",
     description="A video prompt worked out in full: intent kept, nothing missing, fit for its target model.",
-    reader=JsonCases(GoldenEntry, to_case, check_entry),
+    reader=OptimizationCases(),
     input=OptimizationInput,
     expected=OptimizationExpected,
     output=OptimizedPrompt,

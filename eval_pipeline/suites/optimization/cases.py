@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.documents import Violation, read_yaml
+from eval_pipeline.golden import JsonCases
 from eval_pipeline.language.patterns import BadPattern, compile_bounded
 from eval_pipeline.language.scene_elements import find_elements
 from eval_pipeline.metrics.minima import Minimum
 from eval_pipeline.metrics.text import normalize, word_count
-from eval_pipeline.suite import Case
+from eval_pipeline.problems import Problems
+from eval_pipeline.suite import Case, Place
 
+MODELS_FILE = "models.yaml"
+"""Rules by target model, in the golden folder's resources."""
 SIZES = ("minimal", "partial", "complex")
 MOST_WORDS = {"minimal": 7, "partial": 35}
 """How long an input of a size is at most; a longer one is complex."""
@@ -78,6 +84,37 @@ def size_of(text: str) -> str:
 def has_subject(case: OptimizationCase) -> bool:
     """Whether the input has a subject that can be kept."""
     return bool(find_elements(case.input.input).core)
+
+
+class OptimizationCases:
+    """Reads cases from JSON and JSON Lines files.
+
+    Where the golden folder has rules of target models, every target model must be one of them.
+    """
+
+    suffixes = JsonCases.suffixes
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file."""
+        models = _models(path)
+
+        def check(entry: GoldenEntry) -> Iterable[Violation]:
+            yield from check_entry(entry)
+            target = (entry.target_model or "").strip()
+            if models and target and target not in models:
+                remedy = f"Models with rules: {', '.join(sorted(models))}."
+                yield Violation(("targetModel",), f"there are no rules for {target[:80]!r}", remedy)
+
+        yield from JsonCases(GoldenEntry, to_case, check).read(path, problems)
+
+
+def _models(path: Path) -> frozenset[str]:
+    """The models with rules beside the golden files; what is wrong with the rules is told elsewhere."""
+    for folder in (path.parent, path.parent.parent):
+        file = folder / "resources" / MODELS_FILE
+        if file.is_file():
+            return frozenset(read_yaml(file, dict[str, Any], Problems()) or ())
+    return frozenset()
 
 
 def check_entry(entry: GoldenEntry) -> Iterator[Violation]:

@@ -18,8 +18,8 @@ from eval_pipeline.language.scene_elements import SceneElements
 from eval_pipeline.metrics.text import word_count
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Context, Measured, Model
+from eval_pipeline.suites.optimization.cases import MODELS_FILE
 
-MODELS_FILE = "models.yaml"
 THESAURUS_FILE = "thesaurus.yaml"
 Element = Literal["subject", "action", "environment", "camera", "lighting"]
 

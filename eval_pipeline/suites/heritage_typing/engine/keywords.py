@@ -1,8 +1,10 @@
 """Words that give a custodian type away, in the four languages.
 
 A word ends in `*` where anything may follow, and begins with it where anything may stand before: Dutch and
-German build compounds. Words joined by `_` are a phrase. The golden rows of the split `train` served
-to complete the lists; those of `dev` and `test` did not.
+German build compounds. Words joined by `_` are a phrase.
+
+The lists and the golden rows were written by the same hand, and the lists were pruned with all rows in
+view, whatever their split: on this golden set they do better than on texts that they were not fitted to.
 """
 
 from __future__ import annotations
