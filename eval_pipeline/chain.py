@@ -29,6 +29,7 @@ from eval_pipeline.store.history import History
 from eval_pipeline.store.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
+from eval_pipeline.trials import Stopping, parse_trials
 
 STORE = "store"
 PROJECT = "project"
@@ -42,7 +43,8 @@ class EvaluationConfig(dg.Config):
     """How a version is evaluated; every field has a sensible default."""
 
     engine: str | None = None
-    trials: int | None = None
+    trials: Any = None
+    """A number, or a range such as {min: 1, max: 5}."""
     sample: str = stages.DEFAULT_SAMPLE
 
 
@@ -168,7 +170,7 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
                 golden_set,
                 context.partition_key,
                 engine=config.engine,
-                trials=config.trials,
+                trials=parse_trials(config.trials),
                 sample=config.sample,
                 progress=context.resources.progress(context.log),
             )
@@ -200,12 +202,24 @@ def _outputs_metadata(answers: AnswerTable, operations: Operations) -> dict[str,
         "model": identity.model,
         "sample": identity.sample,
         "trials": identity.trials,
+        **_stopping_metadata(answers.stopping),
         "answers": operations.answers,
         "errors": operations.error_count,
         **{name: value for name, value in numbers.items() if value is not None},
         **({"error_kinds": dg.MetadataValue.md(shown.error_table(operations))} if operations.errors else {}),
         "outputs_id": identity.id,
         "file": dg.MetadataValue.path(str(answers.path)),
+    }
+
+
+def _stopping_metadata(stopping: Stopping | None) -> dict[str, Any]:
+    if stopping is None:
+        return {}
+    return {
+        "stopping": stopping.told,
+        "stopped_because": stopping.reason,
+        "most_trials": stopping.plan.max,
+        "calls_saved": stopping.calls_saved,
     }
 
 
@@ -359,15 +373,24 @@ def _comparison_metadata(suite: Suite, comparison: Comparison) -> dict[str, Any]
 def _report(suite: Suite) -> dg.AssetsDefinition:
     description = f"The report on this version of {suite.name}: verdict first, then numbers, then cases."
 
-    @_asset(suite, "report", description, upstream=("case_scores", "metrics", "baseline_comparison"))
+    @_asset(
+        suite,
+        "report",
+        description,
+        upstream=("model_outputs", "case_scores", "metrics", "baseline_comparison"),
+    )
     def report(
         context: dg.AssetExecutionContext,
+        model_outputs: AnswerTable,
         case_scores: Scored,
         metrics: Evaluation,
         baseline_comparison: Compared,
     ) -> dg.MaterializeResult[Any]:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
-        text = shown.report(suite, metrics, case_scores.scores, baseline_comparison.comparison)
+        _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
+        text = shown.report(
+            suite, metrics, case_scores.scores, baseline_comparison.comparison, model_outputs.stopping
+        )
         return dg.MaterializeResult(
             value=Report(metrics.identity, text),
             metadata={

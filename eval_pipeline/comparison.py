@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
@@ -18,9 +18,11 @@ from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.scoring import Scores, all_metrics, quantities, score_cases
+from eval_pipeline.statistics.looks import Plan
 from eval_pipeline.statistics.pairs import Moments
 from eval_pipeline.statistics.verdicts import Rules, judge
 from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit
+from eval_pipeline.trials import TrialRange
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
@@ -167,43 +169,67 @@ def compare(
             f"{after.label} was not evaluated on the golden set as it is ({', '.join(stale[:5])})",
             "Run it again.",
         )
-    appeared = sorted(present.keys() - before.input_hashes.keys())
-    vanished = sorted(before.input_hashes.keys() - present.keys())
-    common = present.keys() & before.input_hashes.keys()
-    changed = sorted(name for name in common if before.input_hashes[name] != present[name])
-    shared = common - set(changed)
-    left_out = len(appeared) + len(vanished) + len(changed)
-    comparable = bool(shared) and left_out <= MOST_LEFT_OUT * (len(shared) + left_out)
+    overlap = overlap_of(present, before)
     changes: tuple[MetricChange, ...] = ()
     moved: list[CaseChange] = []
     trials = after.identity.trials
-    if shared:
-        old, new = (
-            _scored(suite, (each for each in cases() if each.case.id in shared), side, gates, context)
-            for side in (before, after)
-        )
-        changes = _metric_changes(suite, old.summary, new.summary, gates, _evidence(suite, old, new, gates))
+    if overlap.shared:
+        old, new = (_scored(suite, overlap.cases(cases()), side, gates, context) for side in (before, after))
+        evidence = _evidence(suite, old.scores, new.scores, gates, after.identity.plan)
+        changes = _metric_changes(suite, old.summary, new.summary, gates, evidence)
         moved = _case_changes(suite, old.cases, new.cases)
         trials = new.summary.trials
     action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
-    if not comparable:
+    if not overlap.comparable:
         action = max(action, "needs_approval", key=ACTIONS.index)
     return Comparison(
         suite=suite.name,
         before=before.label,
         after=after.label,
         notes=tuple(_notes(before, after)),
-        shared=len(shared),
-        appeared=tuple(appeared),
-        vanished=tuple(vanished),
-        changed=tuple(changed),
+        shared=len(overlap.shared),
+        appeared=overlap.appeared,
+        vanished=overlap.vanished,
+        changed=overlap.changed,
         metrics=changes,
         improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
         regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
-        verdict=_verdict(changes) if comparable else "incomparable",
+        verdict=_verdict(changes) if overlap.comparable else "incomparable",
         action=action,
         trials=trials,
         unit=suite.metric(suite.headline).unit,
+    )
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Which cases of the golden set a side answered as they are now."""
+
+    shared: Set[str]
+    appeared: tuple[str, ...]
+    vanished: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether what is left out is little enough."""
+        left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
+        return bool(self.shared) and left_out <= MOST_LEFT_OUT * (len(self.shared) + left_out)
+
+    def cases(self, cases: Iterable[GoldenCase]) -> Iterator[GoldenCase]:
+        """Those of the cases that are shared."""
+        return (each for each in cases if each.case.id in self.shared)
+
+
+def overlap_of(present: Mapping[str, str], before: Side) -> Overlap:
+    """What a side has in common with the golden set, whose cases come with the hash of their inputs."""
+    common = present.keys() & before.input_hashes.keys()
+    changed = sorted(name for name in common if before.input_hashes[name] != present[name])
+    return Overlap(
+        common - set(changed),
+        tuple(sorted(present.keys() - before.input_hashes.keys())),
+        tuple(sorted(before.input_hashes.keys() - present.keys())),
+        tuple(changed),
     )
 
 
@@ -220,32 +246,55 @@ def _scored(
     return _Scored(scores, summarize(suite, scores, gates), case_results(suite, scores))
 
 
-def _evidence(suite: Suite, old: _Scored, new: _Scored, gates: Mapping[str, Gate]) -> dict[str, Evidence]:
+def _evidence(
+    suite: Suite, old: Scores, new: Scores, gates: Mapping[str, Gate], range_: TrialRange | None
+) -> dict[str, Evidence]:
     """The evidence on every metric. Gated ones are one family; the others stand for themselves."""
-    metrics = sorted(all_metrics(suite), key=lambda metric: metric.name not in gates)
-    gated = sum(metric.name in gates for metric in metrics)
-    moments = paired_metrics(metrics, old.scores, new.scores)
-    family, others = moments.select(slice(gated)), moments.select(slice(gated, None), None)
+    family, others = partition(suite, gates)
+    moments = paired_metrics([*family, *others], old, new)
+    plan = looks_of(range_, moments)
     found = [
-        *_judged(family, metrics[:gated], gates, ()),
-        *_judged(others, metrics[gated:], gates, (1,)),
+        *_judged(moments.select(slice(len(family))), family, gates, (), plan),
+        *_judged(moments.select(slice(len(family), None), None), others, gates, (1,), plan),
     ]
-    return {metric.name: each for metric, each in zip(metrics, found, strict=True)}
+    return {metric.name: each for metric, each in zip([*family, *others], found, strict=True)}
 
 
-def _judged(
-    moments: Moments, metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tuple[int, ...]
-) -> list[Evidence]:
-    if not metrics:
-        return []
+def partition(suite: Suite, gates: Mapping[str, Gate]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics with a gate, whose verdicts stand together, and the others."""
+    metrics = all_metrics(suite)
+    return (
+        [metric for metric in metrics if metric.name in gates],
+        [metric for metric in metrics if metric.name not in gates],
+    )
+
+
+def looks_of(range_: TrialRange | None, moments: Moments) -> Plan | None:
+    """The plan by which trials were asked, with the trials that the side before has."""
+    return Plan(range_.min, range_.max, moments.trials[0]) if range_ else None
+
+
+def rules_for(metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tuple[int, ...] = ()) -> Rules:
+    """What counts as a change of each metric, by its gate."""
     drops = [_drops(gates.get(metric.name), metric.unit) for metric in metrics]
     shape = (len(metrics), *family)
-    rules = Rules.of(
+    return Rules.of(
         np.reshape([each.block for each in drops], shape),
         noticeable=np.reshape([each.investigate for each in drops], shape),
         direction=np.reshape([1.0 if each.direction == "higher" else -1.0 for each in metrics], shape),
     )
-    found = judge(moments, rules)
+
+
+def _judged(
+    moments: Moments,
+    metrics: Sequence[Metric],
+    gates: Mapping[str, Gate],
+    family: tuple[int, ...],
+    plan: Plan | None,
+) -> list[Evidence]:
+    if not metrics:
+        return []
+    found = judge(moments, rules_for(metrics, gates, family), plan)
     columns = {each.name: np.ravel(getattr(found, each.name)).tolist() for each in fields(found)}
     return [
         Evidence(

@@ -26,6 +26,7 @@ from eval_pipeline.scoring import (
     row_values,
 )
 from eval_pipeline.suite import Context, KeyedCount, Metric, Suite, everything
+from eval_pipeline.trials import TrialRange
 
 WORST_CASES = 5
 RESOURCES = "resources"
@@ -35,7 +36,7 @@ SHARED_PACKAGES = ("metrics", "language", "heritage")
 """Folders of pure functions and word lists that suites score with."""
 
 
-class OutputsIdentity(msgspec.Struct, frozen=True):
+class OutputsIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
     """What decides which answers there are: change any of it, and the engine is asked again."""
 
     suite: str
@@ -46,6 +47,9 @@ class OutputsIdentity(msgspec.Struct, frozen=True):
     model: str
     sample: str
     trials: int
+    """How many trials there are."""
+    plan: TrialRange | None = None
+    """The range in which evidence decided on the number of trials; None where it was fixed."""
 
     @property
     def id(self) -> str:

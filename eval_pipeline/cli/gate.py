@@ -8,12 +8,14 @@ import click
 
 from eval_pipeline import stages
 from eval_pipeline.changes import Touched, changed_files, only_unread_text_changed, touched_suites
+from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.content import replacing, write_json, write_text
 from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import active_versions, load_prompt, version_order, versions_in
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline.trials import Trials
 from eval_pipeline.verdict import (
     EXIT_CODES,
     SIGNS,
@@ -34,7 +36,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("suites", nargs=-1)
 @click.option("--changed-since", "revision", help="Only what differs from this revision of Git.")
 @click.option("--engine", help="An engine of engines.yaml; by default each version's own.")
-@click.option("--trials", type=click.IntRange(1), help="How often each case is asked.")
+@click.option("--trials", type=TRIALS, help=TRIALS_HELP)
 @click.option("--markdown", type=FILE, help="Write a summary for a pull request.")
 @click.option("--junit", type=FILE, help="Write the result as JUnit XML.")
 @click.option("--json", "json_file", type=FILE, help="Write the whole result as JSON.")
@@ -44,7 +46,7 @@ def command(
     suites: tuple[str, ...],
     revision: str | None,
     engine: str | None,
-    trials: int | None,
+    trials: Trials | None,
     markdown: Path | None,
     junit: Path | None,
     json_file: Path | None,
@@ -112,7 +114,7 @@ def _judge(
     cause: str,
     revision: str | None,
     engine: str | None,
-    trials: int | None,
+    trials: Trials | None,
 ) -> Judged:
     from eval_pipeline.checks import problems_of
     from eval_pipeline.cli.console import Bar

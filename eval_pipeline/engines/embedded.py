@@ -20,6 +20,7 @@ class EmbeddedEngine:
     """Answers in this process, with no key and no network."""
 
     trials = 1
+    varies = False
     reads_prompt = False
 
     def __init__(self, name: str, suite: Suite, parameters: Any, resources: Any) -> None:

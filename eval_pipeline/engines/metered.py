@@ -35,6 +35,7 @@ from eval_pipeline.engines.endpoint import Budget, Prices
 from eval_pipeline.engines.journal import Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
+from eval_pipeline.trials import Trials
 
 BUDGET = "budget"
 LEASE_SECONDS = 60.0
@@ -74,6 +75,7 @@ class Estimate(msgspec.Struct, frozen=True):
 class MeteredEngine:
     """A client behind the journal and the limits."""
 
+    varies = True
     reads_prompt = True
 
     def __init__(
@@ -87,7 +89,7 @@ class MeteredEngine:
         suite: str,
         version: str,
         sample: str,
-        trials: int,
+        trials: Trials,
     ) -> None:
         self.name = name
         self.model = model
@@ -98,6 +100,7 @@ class MeteredEngine:
         self._suite = suite
         self._version = version
         self._sample = sample
+        self.purse = Purse(limits.budget)
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncIterator[Answer]:
         """Answer requests from the journal or the endpoint, each as it completes."""
@@ -201,7 +204,7 @@ class _Asker:
         self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
         self._failures_in_a_row = 0
-        self._purse = _Purse(engine.limits.budget)
+        self._purse = engine.purse
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
@@ -340,7 +343,7 @@ class _Asker:
             await self._limiter.back_off(failure.retry_after)
 
 
-class _Purse:
+class Purse:
     """What a run may still spend. What is under way counts by estimate until it is known."""
 
     def __init__(self, budget: Budget | None) -> None:

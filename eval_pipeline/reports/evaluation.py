@@ -16,6 +16,7 @@ from eval_pipeline.reports.numbers import NOTHING, change, counted, number, prob
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Overview, Suite, Unit
+from eval_pipeline.trials import Stopping
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
 ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
@@ -393,7 +394,13 @@ def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
     return f"{title} ({suite.headline}):\n\n" + table(("case", "before", "after", "difference"), rows)
 
 
-def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Comparison | None) -> str:
+def report(
+    suite: Suite,
+    evaluation: Evaluation,
+    scores: Scores,
+    comparison: Comparison | None,
+    stopping: Stopping | None = None,
+) -> str:
     """The report on an evaluation: verdict first, then numbers, then cases."""
     summary, outputs = evaluation.summary, evaluation.identity.outputs
     failing = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "fail"]
@@ -405,6 +412,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
         f"# {outputs.version}: {verdict}",
         f"{suite.description} {counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')} "
         f"on engine `{outputs.engine}` ({plain(outputs.model)}), {counted(summary.error_count, 'error')}.",
+        plain(stopping.told) if stopping else "",
         plain(hidden_problems(summary), 1000),
         "## Gates\n\n"
         + (
