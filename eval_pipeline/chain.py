@@ -331,9 +331,14 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
             result = checks.regression_check(suite, context.partition_key, comparison)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
+        proposal = stages.propose(metrics, comparison) if comparison else None
+        _store(context).keep_proposal(suite.name, context.partition_key, proposal)
         yield dg.MaterializeResult(
-            value=Compared(metrics.identity, comparison),
-            metadata=_comparison_metadata(suite, comparison) if comparison else {"verdict": "no baseline"},
+            value=Compared(metrics.identity, comparison, proposal),
+            metadata={
+                **(_comparison_metadata(suite, comparison) if comparison else {"verdict": "no baseline"}),
+                **({"proposal": proposal.told} if proposal else {}),
+            },
         )
         yield result
 
@@ -357,6 +362,7 @@ def _comparison_metadata(suite: Suite, comparison: Comparison) -> dict[str, Any]
         "chart": dg.MetadataValue.md(chart),
         "verdict": comparison.verdict,
         "action": comparison.action,
+        **({"approved": [each.told for each in comparison.approvals]} if comparison.approved else {}),
         "cases_compared": comparison.shared,
         "cases_improved": len(comparison.improved),
         "cases_regressed": len(comparison.regressed),
@@ -389,7 +395,12 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
         text = shown.report(
-            suite, metrics, case_scores.scores, baseline_comparison.comparison, model_outputs.stopping
+            suite,
+            metrics,
+            case_scores.scores,
+            baseline_comparison.comparison,
+            model_outputs.stopping,
+            baseline_comparison.proposal,
         )
         return dg.MaterializeResult(
             value=Report(metrics.identity, text),

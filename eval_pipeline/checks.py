@@ -220,12 +220,13 @@ def regression_check(suite: Suite, version: str, comparison: Comparison | None) 
         )
     return _result(
         check_name=REGRESSION,
-        passed=comparison.action == "proceed",
+        passed=not comparison.open,
         severity=_severity("critical" if comparison.stops else "warning"),
         description=f"{version}: {comparison.conclusion}",
         metadata={
             "verdict": comparison.verdict,
             "action": comparison.action,
+            "approved": comparison.approved,
             "cases_regressed": len(comparison.regressed),
             "cases_improved": len(comparison.improved),
         },

@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 
 from eval_pipeline.answers import AnswerSource
+from eval_pipeline.approvals import INCOMPARABLE, Approval, approved_metrics
+from eval_pipeline.content import content_hash
 from eval_pipeline.differences import paired_metrics
 from eval_pipeline.evaluation import CaseResult, OutputsIdentity, Summary, case_results, summarize
 from eval_pipeline.gates import TOLERANCE, Gate, Regression, Zone
@@ -29,9 +31,12 @@ Action = Literal["proceed", "investigate", "needs_approval", "block"]
 
 ENDS: dict[Action, str] = {"block": "blocked", "needs_approval": "needs an approval"}
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
+STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
 """Changes from which an ungated metric counts as moved: a point, or anything at all."""
 MOST_LEFT_OUT = 0.10
+DIGITS = 9
+"""To so many digits the numbers of a comparison must agree for it to be the same."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ class MetricChange(msgspec.Struct, frozen=True):
     """The change in words that can be read aloud."""
     evidence: Evidence | None = None
     """What stands behind the verdict; none for numbers that are defined over trials."""
+    doubtful: bool = False
+    """Whether it fell so far that it would stop the change if that were certain."""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -115,16 +122,53 @@ class Comparison(msgspec.Struct, frozen=True):
     """Trials of the side after."""
     unit: Unit = "fraction"
     """The unit of the headline metric, in which cases are compared."""
+    key: str = ""
+    """This very comparison in one word: both sides, the gates and the numbers."""
+    identities: tuple[OutputsIdentity, OutputsIdentity] | None = None
+    """What the sides are the answers of."""
+    approvals: tuple[Approval, ...] = ()
+    """Approvals that were given for this very comparison and have not expired."""
+
+    @property
+    def demands(self) -> dict[str, Action]:
+        """The gated metrics that do not let the change simply proceed, with the action of each."""
+        found: dict[str, Action] = {
+            each.metric: each.action for each in self.metrics if each.gated and each.action != "proceed"
+        }
+        if self.verdict == "incomparable":
+            found[INCOMPARABLE] = "needs_approval"
+        return found
+
+    @property
+    def open(self) -> dict[str, Action]:
+        """Those that no approval covers."""
+        approved = approved_metrics(self.approvals)
+        return {name: action for name, action in self.demands.items() if name not in approved}
 
     @property
     def stops(self) -> bool:
         """Whether the change must not go on as it is."""
-        return self.action in ("needs_approval", "block")
+        return any(action in STOPPING for action in self.open.values())
+
+    @property
+    def undecided(self) -> list[str]:
+        """What needs an approval before anybody builds on the result: it stops, or may be a deep fall."""
+        doubtful = {each.metric for each in self.metrics if each.gated and each.doubtful}
+        return [name for name, action in self.open.items() if action in STOPPING or name in doubtful]
+
+    @property
+    def approved(self) -> bool:
+        """Whether approvals let pass what would otherwise be open."""
+        return len(self.open) < len(self.demands) and not self.stops
 
     @property
     def conclusion(self) -> str:
-        """Verdict, action, and the sentence that says why."""
-        return f"{self.verdict}; {self.action.replace('_', ' ')}. {self.sentence}"
+        """Verdict, action, the sentence that says why, and who approved it."""
+        action = "approved" if self.approved else self.action.replace("_", " ")
+        told = "".join(
+            f" {each.told}." for each in self.approvals if approved_metrics([each]) & set(self.demands)
+        )
+        return f"{self.verdict}; {action}. {self.sentence}{told}"
 
     @property
     def sentence(self) -> str:
@@ -141,7 +185,8 @@ class Comparison(msgspec.Struct, frozen=True):
         moved.sort(key=lambda each: -ACTIONS.index(each.action))
         told = ", ".join(each.movement for each in moved[:3]) or "No gated metric moved"
         size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
-        end = f"{told} over {size}; {ENDS.get(self.action, self.verdict)}."
+        ends = "approved" if self.approved else ENDS.get(self.action, self.verdict)
+        end = f"{told} over {size}; {ends}."
         worst = ", ".join(
             f"{each.case_id} {change(each.difference, self.unit).removesuffix(' pp')}"
             for each in self.regressed[:3]
@@ -198,7 +243,22 @@ def compare(
         action=action,
         trials=trials,
         unit=suite.metric(suite.headline).unit,
+        key=_key(before, after, gates, changes),
+        identities=(before.identity, after.identity),
     )
+
+
+def _key(before: Side, after: Side, gates: Mapping[str, Gate], changes: Iterable[MetricChange]) -> str:
+    numbers = [
+        (
+            each.metric,
+            *(None if value is None else round(value, DIGITS) for value in (each.before, each.after)),
+        )
+        for each in changes
+        if each.gated
+    ]
+    sides = [(side.identity, side.golden_hash) for side in (before, after)]
+    return content_hash([*sides, dict(gates), numbers])
 
 
 @dataclass(frozen=True)
@@ -372,6 +432,8 @@ def metric_change(
     if difference is not None:
         shown += f" ({change(difference, unit)}{_interval(evidence, unit)})"
     verdict, action, why = _judge_change(before, after, difference, direction, unit, gate, evidence)
+    drop = (-1.0 if direction == "higher" else 1.0) * (difference or 0.0)
+    doubtful = verdict == "inconclusive" and drop > _drops(gate, unit).block + TOLERANCE
     if gate and zone_after == "fail" and zone_before != "fail" and before is not None:
         action = "block" if gate.severity == "critical" else "investigate"
         why = f"it entered the fail zone ({gate.fail})"
@@ -390,6 +452,7 @@ def metric_change(
         f"{shown}: {why}",
         _movement(metric, difference, unit, evidence, why),
         evidence,
+        doubtful,
     )
 
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from eval_pipeline.adaptive import AllTrials, BaselineLooks
+from eval_pipeline.approvals import Approval
 from eval_pipeline.comparison import Comparison, Side, compare
 from eval_pipeline.engines import Engine
 from eval_pipeline.engines.configuration import open_engine
@@ -39,8 +42,9 @@ from eval_pipeline.progress import Progress, Silence
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import Prompt, load_prompt
 from eval_pipeline.scoring import score_cases
-from eval_pipeline.store import Scored, Store
-from eval_pipeline.store.baselines import baseline_side, read_baseline
+from eval_pipeline.store import Proposal, Scored, Store
+from eval_pipeline.store.approvals import approvals_of, result_key
+from eval_pipeline.store.baselines import baseline_side, objections, read_baseline
 from eval_pipeline.store.tables import AnswerTable, GoldenFacts, GoldenTable
 from eval_pipeline.suite import Overview, Suite
 from eval_pipeline.trials import TrialRange, Trials, most_trials, parse_trials
@@ -256,7 +260,7 @@ def side(answers: AnswerTable, golden: GoldenTable) -> Side:
 
 def _compare(project: Project, suite: Suite, golden: GoldenTable, before: Side, after: Side) -> Comparison:
     context = context_for(suite, project.golden(suite.name))
-    return compare(
+    found = compare(
         suite,
         golden.hashes("input_hash"),
         lambda: golden.cases(suite),
@@ -265,3 +269,43 @@ def _compare(project: Project, suite: Suite, golden: GoldenTable, before: Side, 
         load_gates(project, suite),
         context,
     )
+    return replace(found, approvals=approvals_of(project.golden(suite.name), found.key))
+
+
+def approvals_for(
+    project: Project, suite: Suite, evaluation: Evaluation, comparison: Comparison | None
+) -> tuple[Approval, ...]:
+    """The approvals that count for a result: of its comparison, or of itself where there is none."""
+    if comparison is not None:
+        return comparison.approvals
+    key = result_key(evaluation, None, load_gates(project, suite))
+    return approvals_of(project.golden(suite.name), key)
+
+
+def propose(evaluation: Evaluation, comparison: Comparison) -> Proposal | None:
+    """What a significant improvement proposes, where nothing else speaks against it."""
+    if comparison.verdict != "improved" or comparison.open or objections(evaluation, [comparison]):
+        return None
+    outputs = evaluation.identity.outputs
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return Proposal(
+        outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
+    )
+
+
+def current_answers(
+    project: Project, store: Store, suite: Suite, golden: GoldenTable, version: str
+) -> AnswerTable:
+    """The latest answers of a version; they must be those of its prompt and golden set as they are."""
+    problems = Problems()
+    prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
+    problems.stop_if_any()
+    assert prompt is not None
+    answers = store.outputs(suite.name, version)
+    rerun = f"Run: eval-pipeline run {suite.name} --prompt {version}"
+    if answers is None:
+        raise bad_value("version", f"{version!r} was never evaluated", rerun)
+    asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
+    if asked != (prompt.hash, golden.facts.inputs_hash):
+        raise bad_value("version", "the prompt or the golden set changed since it was evaluated", rerun)
+    return answers

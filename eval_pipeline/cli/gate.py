@@ -135,7 +135,13 @@ def _judge(
     problems = [problem for check in outcome.checks if not check.passed for problem in problems_of(check)]
     if problems or outcome.evaluation is None:
         return unusable(suite.name, version, cause, problems)
-    return judge_version(suite.name, version, cause, outcome.evaluation, outcome.comparison, unsigned, unread)
+    try:
+        approvals = stages.approvals_for(project, suite, outcome.evaluation, outcome.comparison)
+    except BadInput as bad:
+        return unusable(suite.name, version, cause, bad.problems)
+    return judge_version(
+        suite.name, version, cause, outcome.evaluation, outcome.comparison, unsigned, unread, approvals
+    )
 
 
 def _print(judged: list[Judged], untouched: list[str]) -> None:
@@ -143,6 +149,8 @@ def _print(judged: list[Judged], untouched: list[str]) -> None:
         click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in each.reasons:
             click.echo(f"  ✗ {line}", err=each.state == "unusable")
+        for line in each.approved:
+            click.echo(f"  ✓ approved: {line}")
         for line in each.warnings:
             click.echo(f"  ⚠ {line}")
     if untouched:

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from eval_pipeline import stages
+from eval_pipeline.approvals import approved_metrics
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.cli.console import Bar, print_summary
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
@@ -145,8 +146,14 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
         if not check.passed and not check.check_name.startswith("gate_"):
             sign = "✗" if check.severity.value == "ERROR" else "⚠"
             click.echo(f"{sign} {check.check_name}: {readable(check.description or '')}")
-    if comparison and comparison.action == "proceed":
+    if comparison and comparison.approved:
+        click.echo(f"✓ Against {comparison.before}: {comparison.conclusion}")
+    elif comparison and comparison.action == "proceed":
         click.echo(f"Against {comparison.before}: {comparison.verdict}. {comparison.sentence}")
+    for proposal in Store(project.state).proposals(suite.name):
+        if proposal.version == version:
+            click.echo(proposal.told)
     click.echo(f"Report: {shown_path(Store(project.state).report_path(evaluation.identity))}")
-    stopped = comparison is not None and comparison.stops
-    return stopped or not evaluation.summary.passed
+    approved = approved_metrics(stages.approvals_for(project, suite, evaluation, comparison))
+    failing = {gate.metric for gate in evaluation.summary.gates if gate.status == "fail"} - approved
+    return bool(failing) or (comparison is not None and comparison.stops)

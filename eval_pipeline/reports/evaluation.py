@@ -14,6 +14,7 @@ from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bar
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number, probability
 from eval_pipeline.scoring import Scores, quantities
+from eval_pipeline.store import Proposal
 from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Overview, Suite, Unit
 from eval_pipeline.trials import Stopping
@@ -359,8 +360,9 @@ def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
 def comparison_text(suite: Suite, comparison: Comparison) -> str:
     """A comparison in full."""
     parts = [
-        f"**{comparison.verdict}**, action: **{comparison.action.replace('_', ' ')}**. "
-        f"{plain(comparison.sentence, 1000)}",
+        f"**{comparison.verdict}**, action: **{comparison.action.replace('_', ' ')}**"
+        f"{', **approved**' if comparison.approved else ''}. {plain(comparison.sentence, 1000)}",
+        bullets(plain(each.told, 1000) for each in comparison.approvals),
         bullets(plain(note) for note in comparison.notes),
         comparison_table(suite, comparison),
         _case_list(suite, "Cases that regressed", comparison.regressed),
@@ -400,6 +402,7 @@ def report(
     scores: Scores,
     comparison: Comparison | None,
     stopping: Stopping | None = None,
+    proposal: Proposal | None = None,
 ) -> str:
     """The report on an evaluation: verdict first, then numbers, then cases."""
     summary, outputs = evaluation.summary, evaluation.identity.outputs
@@ -423,6 +426,7 @@ def report(
         model_list(summary),
         "## Against the baseline\n\n"
         + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
+        plain(proposal.told, 1000) if proposal else "",
         "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
         "## Groups and tables\n\n"
         + "\n\n".join(
