@@ -29,6 +29,7 @@ from eval_pipeline.store.history import History
 from eval_pipeline.store.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
+from eval_pipeline.trends import comparable, metric_trends
 from eval_pipeline.trials import Stopping, parse_trials
 
 STORE = "store"
@@ -270,6 +271,8 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         with History(database_url(context.resources.project)) as history:
             point = history.append(context.run.run_id, evaluation)
             earlier = history.points(suite.name, context.partition_key, replays=False)
+        alike = comparable(earlier, point)
+        trends = metric_trends(suite, gates, alike)
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
         models = shown.model_list(evaluation.summary)
@@ -286,6 +289,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md("\n\n".join(filter(None, tables)) or "none"),
                 "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),
+                "trends": dg.MetadataValue.md(shown.trend_table(trends)),
                 "replay": point.replay,
                 "evaluation": evaluation.id,
                 "cases": evaluation.summary.cases,
@@ -295,6 +299,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             },
         )
         yield from checks.gate_checks(suite, gated, evaluation, case_scores.scores)
+        yield checks.trend_check(context.partition_key, len(alike), trends)
 
     return metrics
 

@@ -21,9 +21,10 @@ from eval_pipeline.problems import bad_value
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.scoring import Scores, all_metrics, quantities, score_cases
 from eval_pipeline.statistics.looks import Plan
+from eval_pipeline.statistics.multiplicity import benjamini_hochberg
 from eval_pipeline.statistics.pairs import Moments
-from eval_pipeline.statistics.verdicts import Rules, judge
-from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit
+from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
+from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit, Values
 from eval_pipeline.trials import TrialRange
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
@@ -100,6 +101,25 @@ class CaseChange(msgspec.Struct, frozen=True):
     difference: float | None
 
 
+class GroupChange(msgspec.Struct, frozen=True):
+    """What became of a gated metric in one group of cases."""
+
+    axis: str
+    group: str
+    metric: str
+    cases: int
+    before: float | None
+    after: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    """Two-sided, of the group by itself."""
+    adjusted_p: float | None
+    """Corrected by Benjamini and Hochberg for all groups and metrics of the comparison."""
+    verdict: Literal["improved", "unclear", "regressed"]
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """What changed from one evaluation to another, and what to do about it."""
 
@@ -128,6 +148,14 @@ class Comparison(msgspec.Struct, frozen=True):
     """What the sides are the answers of."""
     approvals: tuple[Approval, ...] = ()
     """Approvals that were given for this very comparison and have not expired."""
+    groups: tuple[GroupChange, ...] = ()
+    """The gated metrics by group. They inform; the actions rest on the whole."""
+
+    @property
+    def moved_groups(self) -> list[GroupChange]:
+        """The groups that moved by more than chance explains, those that regressed first."""
+        moved = [each for each in self.groups if each.verdict != "unclear"]
+        return sorted(moved, key=lambda each: (each.verdict != "regressed", each.adjusted_p or 0.0))
 
     @property
     def demands(self) -> dict[str, Action]:
@@ -217,11 +245,13 @@ def compare(
     overlap = overlap_of(present, before)
     changes: tuple[MetricChange, ...] = ()
     moved: list[CaseChange] = []
+    groups: tuple[GroupChange, ...] = ()
     trials = after.identity.trials
     if overlap.shared:
         old, new = (_scored(suite, overlap.cases(cases()), side, gates, context) for side in (before, after))
         evidence = _evidence(suite, old.scores, new.scores, gates, after.identity.plan)
         changes = _metric_changes(suite, old.summary, new.summary, gates, evidence)
+        groups = _group_changes(suite, old.scores, new.scores, gates)
         moved = _case_changes(suite, old.cases, new.cases)
         trials = new.summary.trials
     action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
@@ -245,6 +275,7 @@ def compare(
         unit=suite.metric(suite.headline).unit,
         key=_key(before, after, gates, changes),
         identities=(before.identity, after.identity),
+        groups=groups,
     )
 
 
@@ -318,6 +349,60 @@ def _evidence(
         *_judged(moments.select(slice(len(family), None), None), others, gates, (1,), plan),
     ]
     return {metric.name: each for metric, each in zip([*family, *others], found, strict=True)}
+
+
+def _group_changes(
+    suite: Suite, old: Scores, new: Scores, gates: Mapping[str, Gate]
+) -> tuple[GroupChange, ...]:
+    """Every gated metric in every group of at least two cases, corrected for their number."""
+    metrics, _ = partition(suite, gates)
+    rules = rules_for(metrics, gates)
+    found: list[tuple[str, str, Estimate]] = []
+    for axis in suite.groups:
+        names, group_of = old.attribute(axis)
+        ids = np.array(old.case_ids)
+        members = [set(ids[group_of == number].tolist()) for number in range(len(names))]
+        for name, cases in zip(names, members, strict=True):
+            if len(cases) > 1 and len(names) > 1:
+                moments = paired_metrics(metrics, old.restricted(cases), new.restricted(cases))
+                found.append((axis, name, Estimate(moments)))
+    if not found:
+        return ()
+    adjusted = benjamini_hochberg(np.concatenate([estimate.p_value for _, _, estimate in found]))
+    parts = adjusted.reshape(len(found), len(metrics))
+    return tuple(
+        change
+        for (axis, name, estimate), part in zip(found, parts, strict=True)
+        for change in _group(axis, name, estimate, part, metrics, rules)
+    )
+
+
+def _group(
+    axis: str, name: str, estimate: Estimate, adjusted: Values, metrics: Sequence[Metric], rules: Rules
+) -> Iterator[GroupChange]:
+    moments = estimate.moments
+    low, high = estimate.interval()
+    gain = rules.direction * moments.difference
+    with np.errstate(invalid="ignore"):
+        moved = (adjusted <= rules.alpha) & (np.abs(gain) >= rules.noticeable - TOLERANCE)
+    columns = {
+        "before": moments.before,
+        "after": moments.after,
+        "difference": moments.difference,
+        "low": low,
+        "high": high,
+        "p_value": estimate.p_value,
+        "adjusted_p": adjusted,
+    }
+    for place, metric in enumerate(metrics):
+        yield GroupChange(
+            axis=axis,
+            group=name,
+            metric=metric.name,
+            cases=int(moments.cases[place]),
+            verdict=("improved" if gain[place] > 0 else "regressed") if moved[place] else "unclear",
+            **{column: _finite(float(values[place])) for column, values in columns.items()},
+        )
 
 
 def partition(suite: Suite, gates: Mapping[str, Gate]) -> tuple[list[Metric], list[Metric]]:

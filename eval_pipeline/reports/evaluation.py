@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
-from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, Summary
+from eval_pipeline.evaluation import NEAR, WORST_CASES, CaseResult, Evaluation, MetricValue, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
@@ -17,6 +17,7 @@ from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.store import Proposal
 from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Overview, Suite, Unit
+from eval_pipeline.trends import MetricTrend
 from eval_pipeline.trials import Stopping
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
@@ -84,7 +85,7 @@ def metric_table(suite: Suite, summary: Summary) -> str:
         rows.append(
             (
                 name,
-                number(value.value, unit[name]),
+                shown_value(value, unit[name]),
                 _zone(gates.get(name)),
                 *(spread if summary.trials > 1 else ()),
                 *(rests_on if value.trials else ("", "", "")),
@@ -95,6 +96,16 @@ def metric_table(suite: Suite, summary: Summary) -> str:
     accuracy = ("accuracy of its judges",) if summary.models else ()
     header = ("metric", "value", "zone", *over_trials, "answers", "errored", "missing", *accuracy)
     return table(header, rows)
+
+
+def shown_value(value: MetricValue, unit: Unit) -> str:
+    """A value; beside a rate near 0 or 1, how far from there it may well be."""
+    shown = number(value.value, unit)
+    if value.bounds is None or value.value is None:
+        return shown
+    low, high = value.bounds
+    bound = f"≤ {number(high, unit)}" if value.value <= NEAR else f"≥ {number(low, unit)}"
+    return f"{shown} ({bound})"
 
 
 def model_notes(summary: Summary) -> list[str]:
@@ -357,6 +368,24 @@ def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
     return line(f"{suite.headline}: {counted(len(values), 'evaluation')} that asked anew", values, ends)
 
 
+def trend_table(trends: Sequence[MetricTrend]) -> str:
+    """How every gated metric went over the evaluations that asked anew."""
+    header = ("metric", "evaluations", "declines in a row", "beyond noise", "slope a run", "p", "")
+    rows = (
+        (
+            each.metric,
+            str(len(each.values)),
+            str(each.found.consecutive_declines),
+            str(each.found.declines_beyond_noise),
+            change(each.found.slope, each.unit),
+            probability(each.found.slope_p),
+            "⚠ slides" if each.found.alarm else "",
+        )
+        for each in trends
+    )
+    return f"{table(header, rows)}\n\nA negative slope is for the worse."
+
+
 def comparison_text(suite: Suite, comparison: Comparison) -> str:
     """A comparison in full."""
     parts = [
@@ -365,6 +394,7 @@ def comparison_text(suite: Suite, comparison: Comparison) -> str:
         bullets(plain(each.told, 1000) for each in comparison.approvals),
         bullets(plain(note) for note in comparison.notes),
         comparison_table(suite, comparison),
+        group_text(suite, comparison),
         _case_list(suite, "Cases that regressed", comparison.regressed),
         _case_list(suite, "Cases that improved", comparison.improved),
         *(
@@ -378,6 +408,28 @@ def comparison_text(suite: Suite, comparison: Comparison) -> str:
         ),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def group_lines(suite: Suite, comparison: Comparison) -> list[str]:
+    """The groups that moved, one line each."""
+    unit = units(suite)
+    return [
+        f"{each.axis} {each.group or NOTHING}: {each.metric} {each.verdict}, "
+        f"{change(each.difference, unit[each.metric])} over {counted(each.cases, 'case')} "
+        f"(adjusted p {probability(each.adjusted_p)})"
+        for each in comparison.moved_groups
+    ]
+
+
+def group_text(suite: Suite, comparison: Comparison) -> str:
+    """Which groups moved by more than chance explains."""
+    if not comparison.groups:
+        return ""
+    lines = group_lines(suite, comparison)
+    of = f"of {counted(len(comparison.groups), 'combination')} of group and metric"
+    if not lines:
+        return f"Groups that moved by more than chance explains: none {of}."
+    return f"Groups that moved by more than chance explains, {of}:\n\n" + bullets(map(plain, lines))
 
 
 def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:

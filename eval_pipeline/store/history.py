@@ -38,13 +38,15 @@ class Point(msgspec.Struct, frozen=True):
     evaluated_at: str
     replay: bool
     """Whether its answers were known from an earlier evaluation: then it is no new point of a trend."""
+    noise: dict[str, float | None] = {}
+    """The standard error of each metric over trials; null where there are fewer than two."""
 
 
 class History:
     """Every evaluation that was made, in order."""
 
     def __init__(self, url: str) -> None:
-        self._points, metadata = _tables()
+        self._points, self._noise, metadata = _tables()
         self._database = Database(url, metadata)
 
     def __enter__(self) -> Self:
@@ -81,25 +83,46 @@ class History:
                 metrics={name: value.value for name, value in evaluation.summary.metrics.items()},
                 evaluated_at=evaluation.created_at,
                 replay=connection.execute(same).first() is not None,
+                noise={name: value.standard_error for name, value in evaluation.summary.metrics.items()},
             )
             row = {**msgspec.structs.asdict(point), "metrics": msgspec.json.encode(point.metrics).decode()}
-            statement = self._database.insert(self._points).values(**row)
-            connection.execute(statement.on_conflict_do_nothing(index_elements=["run", "evaluation"]))
+            noise = msgspec.json.encode(row.pop("noise")).decode()
+            beside = {"run": run, "evaluation": point.evaluation, "noise": noise}
+            for table, values in ((self._points, row), (self._noise, beside)):
+                statement = self._database.insert(table).values(**values)
+                connection.execute(statement.on_conflict_do_nothing(index_elements=["run", "evaluation"]))
         return point
 
     def points(self, suite: str, version: str | None = None, *, replays: bool = True) -> list[Point]:
         """The evaluations of a suite or of one of its versions, oldest first."""
         from sqlalchemy import select
 
-        columns = [self._points.c[name] for name in Point.__struct_fields__]
-        statement = select(*columns).where(self._points.c.suite == suite).order_by(self._points.c.number)
+        columns = [self._points.c[name] for name in Point.__struct_fields__ if name != "noise"]
+        same = (self._points.c.run == self._noise.c.run) & (
+            self._points.c.evaluation == self._noise.c.evaluation
+        )
+        statement = (
+            select(*columns, self._noise.c.noise)
+            .join_from(self._points, self._noise, same, isouter=True)
+            .where(self._points.c.suite == suite)
+            .order_by(self._points.c.number)
+        )
         if version is not None:
             statement = statement.where(self._points.c.version == version)
         if not replays:
             statement = statement.where(~self._points.c.replay)
         with self._database.reading() as connection:
             rows = connection.execute(statement).mappings().all()
-        return [Point(**{**row, "metrics": msgspec.json.decode(row["metrics"])}) for row in rows]
+        return [
+            Point(
+                **{
+                    **row,
+                    "metrics": msgspec.json.decode(row["metrics"]),
+                    "noise": msgspec.json.decode(row["noise"] or "{}"),
+                }
+            )
+            for row in rows
+        ]
 
 
 def export(points: Iterable[Point]) -> bytes:
@@ -110,6 +133,7 @@ def export(points: Iterable[Point]) -> bytes:
 
 class _Tables(NamedTuple):
     points: Table
+    noise: Table
     metadata: MetaData
 
 
@@ -145,4 +169,11 @@ def _tables() -> _Tables:
         Column("replay", Boolean, nullable=False),
         UniqueConstraint("run", "evaluation"),
     )
-    return _Tables(points, metadata)
+    noise = Table(
+        "history_noise",  # a table of its own, so that histories from before it stay readable
+        metadata,
+        Column("run", text, primary_key=True),
+        Column("evaluation", text, primary_key=True),
+        Column("noise", text, nullable=False),
+    )
+    return _Tables(points, noise, metadata)
