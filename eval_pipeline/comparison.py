@@ -368,7 +368,8 @@ def _group_changes(
                 found.append((axis, name, Estimate(moments)))
     if not found:
         return ()
-    adjusted = benjamini_hochberg(np.concatenate([estimate.p_value for _, _, estimate in found]))
+    p_values = [np.minimum(estimate.p_value * estimate.slack, 1.0) for _, _, estimate in found]
+    adjusted = benjamini_hochberg(np.concatenate(p_values))
     parts = adjusted.reshape(len(found), len(metrics))
     return tuple(
         change

@@ -287,11 +287,11 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
             about = scores.counts[population_column(suite, metric)].to_numpy() > 0
         applies = metric.population is everything or bool(about.any())
         values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
-        counts = (int(each.sum()) for each in (about, about & failed & ~missing, about & missing))
+        rests_on = (about, about & failed & ~missing, about & missing)
+        answers, errored, absent = (int(each.sum()) for each in rests_on)
         value = mean_or_none(values)
-        found.append(
-            (metric, MetricValue(value, values, applies, *counts, bounds=_bounds(metric, sums, value)))
-        )
+        bounds = _bounds(metric, sums, value)
+        found.append((metric, MetricValue(value, values, applies, answers, errored, absent, bounds)))
     return found
 
 

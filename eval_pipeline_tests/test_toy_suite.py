@@ -184,7 +184,7 @@ def test_a_model_behind_metrics_is_part_of_the_identity_and_tells_its_accuracy(t
 def test_rates_near_one_are_shown_with_a_bound(toy: Project, wrong: int, shown: str) -> None:
     suite = find_suite(toy, "toy")
     cases = [golden(Case(f"{number:03}", {"sound": "s"}, "cat")) for number in range(100)]
-    outputs = {
+    outputs: dict[str, object] = {
         each.case.id: {"animal": "mouse" if number < wrong else "cat", "hints": []}
         for number, each in enumerate(cases)
     }

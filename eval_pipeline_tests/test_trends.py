@@ -18,7 +18,7 @@ from eval_pipeline.store.history import History, Point
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.trends import comparable, metric_trends
 from eval_pipeline_tests.engines.fault_server import fault_server
-from eval_pipeline_tests.guessing import CASES, VERSION, answering, ask, evaluated, furnish
+from eval_pipeline_tests.guessing import CASES, VERSION, Right, answering, ask, evaluated, furnish
 from eval_pipeline_tests.running import checks, instance_in, run_chain
 
 GATES = {
@@ -118,14 +118,17 @@ def test_the_history_keeps_the_noise_of_trials(toy: Project) -> None:
     assert point.noise["agreement"] is None
 
 
+def wrong_below(limit: int) -> Right:
+    return lambda prompt, number, times: number >= limit
+
+
 def test_a_slide_over_nights_fails_the_check_with_a_warning(toy: Project) -> None:
-    """Four nights; each time two more cases are wrong, in both trials alike but for one."""
+    """Four nights; each time two more cases are wrong, in both trials alike."""
     with fault_server() as server, instance_in(toy) as instance:
         furnish(toy, server, trials=2)
         found = {}
         for night in range(4):
-            wrong = 2 * night
-            answering(server, lambda prompt, number, times, wrong=wrong: number >= wrong)
+            answering(server, wrong_below(2 * night))
             result = run_chain(toy, instance, "toy", VERSION, sample=f"night-{night}")
             found = checks(result)
         again = checks(run_chain(toy, instance, "toy", VERSION, sample="night-3"))
