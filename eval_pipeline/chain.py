@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 import msgspec
+from pydantic import Field
 
 from eval_pipeline import checks, stages
 from eval_pipeline.answers import Answer
@@ -44,8 +45,7 @@ class EvaluationConfig(dg.Config):
     """How a version is evaluated; every field has a sensible default."""
 
     engine: str | None = None
-    trials: Any = None
-    """A number, or a range such as {min: 1, max: 5}."""
+    trials: Any = Field(default=None, description="A number, or a range such as {min: 1, max: 5}.")
     sample: str = stages.DEFAULT_SAMPLE
 
 

@@ -15,6 +15,8 @@ from eval_pipeline.suite import Suite
 PACKAGE = "eval_pipeline"
 NOT_SCORING = ("cli", "automation", "reports", "store")
 """Parts of the package that decide no number."""
+GOLDEN_REASONS = {"gates.yaml": "gates", "approvals": "approvals", "baseline": "baseline"}
+"""What a file of a golden folder is called, where it is not the golden set itself."""
 
 
 @dataclass
@@ -52,7 +54,7 @@ def touched_suites(files: Iterable[PurePosixPath], suites: Iterable[str]) -> dic
         if parts[0] == "prompts" and len(parts) == 3 and parts[1] in found and file.suffix == ".md":
             found[parts[1]].prompts.add(file.stem)
         elif parts[0] == "golden" and len(parts) > 2 and parts[1] in found:
-            found[parts[1]].reasons.add("gates" if parts[2] == "gates.yaml" else "golden set")
+            found[parts[1]].reasons.add(GOLDEN_REASONS.get(parts[2], "golden set"))
         elif len(parts) > 2 and parts[-3:-1] and _suite_of(parts) in found:
             found[_suite_of(parts)].reasons.add("scoring code")
         elif str(file) == "engines.yaml":

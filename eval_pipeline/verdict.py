@@ -17,6 +17,7 @@ from eval_pipeline.reports.evaluation import comparison_table, metric_table
 from eval_pipeline.reports.markdown import bullets, plain, table
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.suite import Suite
+from eval_pipeline.trials import Stopping
 
 State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable"]
 STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable")
@@ -50,6 +51,8 @@ class Judged(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
     """What passes only because a person approved it, and who did."""
+    stopping: Stopping | None = None
+    """Why no further trial was asked, where their number was not fixed."""
     evaluation: Evaluation | None = None
     comparison: Comparison | None = None
 
@@ -63,6 +66,7 @@ def judge_version(
     unsigned: Sequence[str],
     unread_text: bool,
     approvals: Sequence[Approval] = (),
+    stopping: Stopping | None = None,
 ) -> Judged:
     """Apply the blocking rules to an evaluation and its comparison with the baseline."""
     covered = approved_metrics(approvals)
@@ -99,6 +103,7 @@ def judge_version(
         tuple(blocking),
         tuple(warnings),
         tuple(dict.fromkeys(approved)),
+        stopping,
         evaluation,
         comparison,
     )
@@ -140,6 +145,8 @@ def to_markdown(judged: Sequence[Judged], suites: dict[str, Suite], untouched: S
         lines += [f"✓ approved: {plain(line, 1000)}" for line in each.approved]
         lines += [f"⚠ {plain(line, 1000)}" for line in each.warnings]
         parts.append(bullets(lines) or "Every gate passes, and nothing got worse.")
+        if each.stopping:
+            parts.append(plain(each.stopping.told))
         if each.comparison and each.comparison.action == "proceed":
             parts.append(f"Against {plain(each.comparison.before)}: {plain(each.comparison.sentence, 1000)}")
         if each.evaluation and each.suite in suites:
@@ -215,6 +222,7 @@ def to_report(judged: Sequence[Judged], suites: dict[str, Suite], untouched: Seq
                 "reasons": each.reasons,
                 "warnings": each.warnings,
                 "approved": each.approved,
+                "stopping": msgspec.to_builtins(each.stopping),
                 "report": score_report(suites[each.suite], each.evaluation.summary)
                 if each.evaluation
                 else None,

@@ -140,7 +140,15 @@ def _judge(
     except BadInput as bad:
         return unusable(suite.name, version, cause, bad.problems)
     return judge_version(
-        suite.name, version, cause, outcome.evaluation, outcome.comparison, unsigned, unread, approvals
+        suite.name,
+        version,
+        cause,
+        outcome.evaluation,
+        outcome.comparison,
+        unsigned,
+        unread,
+        approvals,
+        outcome.stopping,
     )
 
 
@@ -149,6 +157,8 @@ def _print(judged: list[Judged], untouched: list[str]) -> None:
         click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in each.reasons:
             click.echo(f"  ✗ {line}", err=each.state == "unusable")
+        if each.stopping:
+            click.echo(f"  {each.stopping.told}")
         for line in each.approved:
             click.echo(f"  ✓ approved: {line}")
         for line in each.warnings:
