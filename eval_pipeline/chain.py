@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 import msgspec
+from pydantic import Field
 
 from eval_pipeline import checks, stages
 from eval_pipeline.answers import Answer
@@ -29,6 +30,8 @@ from eval_pipeline.store.history import History
 from eval_pipeline.store.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
+from eval_pipeline.trends import comparable, metric_trends
+from eval_pipeline.trials import Stopping, parse_trials
 
 STORE = "store"
 PROJECT = "project"
@@ -42,7 +45,7 @@ class EvaluationConfig(dg.Config):
     """How a version is evaluated; every field has a sensible default."""
 
     engine: str | None = None
-    trials: int | None = None
+    trials: Any = Field(default=None, description="A number, or a range such as {min: 1, max: 5}.")
     sample: str = stages.DEFAULT_SAMPLE
 
 
@@ -177,7 +180,7 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
                 golden_set,
                 context.partition_key,
                 engine=config.engine,
-                trials=config.trials,
+                trials=parse_trials(config.trials),
                 sample=config.sample,
                 progress=context.resources.progress(context.log),
             )
@@ -209,12 +212,24 @@ def _outputs_metadata(answers: AnswerTable, operations: Operations) -> dict[str,
         "model": identity.model,
         "sample": identity.sample,
         "trials": identity.trials,
+        **_stopping_metadata(answers.stopping),
         "answers": operations.answers,
         "errors": operations.error_count,
         **{name: value for name, value in numbers.items() if value is not None},
         **({"error_kinds": dg.MetadataValue.md(shown.error_table(operations))} if operations.errors else {}),
         "outputs_id": identity.id,
         "file": dg.MetadataValue.path(str(answers.path)),
+    }
+
+
+def _stopping_metadata(stopping: Stopping | None) -> dict[str, Any]:
+    if stopping is None:
+        return {}
+    return {
+        "stopping": stopping.told,
+        "stopped_because": stopping.reason,
+        "most_trials": stopping.plan.max,
+        "calls_saved": stopping.calls_saved,
     }
 
 
@@ -265,6 +280,8 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         with History(database_url(context.resources.project)) as history:
             point = history.append(context.run.run_id, evaluation)
             earlier = history.points(suite.name, context.partition_key, replays=False)
+        alike = comparable(earlier, point)
+        trends = metric_trends(suite, gates, alike)
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
         models = shown.model_list(evaluation.summary)
@@ -281,6 +298,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md("\n\n".join(filter(None, tables)) or "none"),
                 "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),
+                "trends": dg.MetadataValue.md(shown.trend_table(trends)),
                 "replay": point.replay,
                 "evaluation": evaluation.id,
                 "cases": evaluation.summary.cases,
@@ -290,6 +308,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             },
         )
         yield from checks.gate_checks(suite, gated, evaluation, case_scores.scores)
+        yield checks.trend_check(context.partition_key, len(alike), trends)
 
     return metrics
 
@@ -326,9 +345,14 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
             result = checks.regression_check(suite, context.partition_key, comparison)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
+        proposal = stages.propose(metrics, comparison) if comparison else None
+        _store(context).keep_proposal(suite.name, context.partition_key, proposal)
         yield dg.MaterializeResult(
-            value=Compared(metrics.identity, comparison),
-            metadata=_comparison_metadata(suite, comparison) if comparison else {"verdict": "no baseline"},
+            value=Compared(metrics.identity, comparison, proposal),
+            metadata={
+                **(_comparison_metadata(suite, comparison) if comparison else {"verdict": "no baseline"}),
+                **({"proposal": proposal.told} if proposal else {}),
+            },
         )
         yield result
 
@@ -352,6 +376,7 @@ def _comparison_metadata(suite: Suite, comparison: Comparison) -> dict[str, Any]
         "chart": dg.MetadataValue.md(chart),
         "verdict": comparison.verdict,
         "action": comparison.action,
+        **({"approved": [each.told for each in comparison.approvals]} if comparison.approved else {}),
         "cases_compared": comparison.shared,
         "cases_improved": len(comparison.improved),
         "cases_regressed": len(comparison.regressed),
@@ -368,15 +393,29 @@ def _comparison_metadata(suite: Suite, comparison: Comparison) -> dict[str, Any]
 def _report(suite: Suite) -> dg.AssetsDefinition:
     description = f"The report on this version of {suite.name}: verdict first, then numbers, then cases."
 
-    @_asset(suite, "report", description, upstream=("case_scores", "metrics", "baseline_comparison"))
+    @_asset(
+        suite,
+        "report",
+        description,
+        upstream=("model_outputs", "case_scores", "metrics", "baseline_comparison"),
+    )
     def report(
         context: dg.AssetExecutionContext,
+        model_outputs: AnswerTable,
         case_scores: Scored,
         metrics: Evaluation,
         baseline_comparison: Compared,
     ) -> dg.MaterializeResult[Any]:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
-        text = shown.report(suite, metrics, case_scores.scores, baseline_comparison.comparison)
+        _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
+        text = shown.report(
+            suite,
+            metrics,
+            case_scores.scores,
+            baseline_comparison.comparison,
+            model_outputs.stopping,
+            baseline_comparison.proposal,
+        )
         return dg.MaterializeResult(
             value=Report(metrics.identity, text),
             metadata={

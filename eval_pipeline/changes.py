@@ -21,6 +21,8 @@ ENGINES = "engines"
 OTHER_ENGINES = f"{MARKER}, whose change is not part of this evaluation"
 NOTES = ("README.md", "CHANGELOG.md")
 COMPILED = "__pycache__"
+GOLDEN_REASONS = {"gates.yaml": "gates", "approvals": "approvals", "baseline": "baseline"}
+"""What a file of a golden folder is called, where it is not the golden set itself."""
 
 
 @dataclass
@@ -88,7 +90,7 @@ def touched_suites(change: Change, suites: Iterable[str]) -> dict[str, Touched]:
         if parts[0] == "prompts" and len(parts) == 3 and file.suffix == ".md" and parts[1] in found:
             found[parts[1]].prompts.add(file.stem)
         elif parts[0] == "golden" and len(parts) > 2 and parts[1] in found:
-            found[parts[1]].reasons.add(_part_of_golden_set(parts[2]))
+            found[parts[1]].reasons.add(GOLDEN_REASONS.get(parts[2], "golden set"))
         elif own:
             if own in found:
                 found[own].reasons.add("scoring code")
@@ -101,10 +103,6 @@ def touched_suites(change: Change, suites: Iterable[str]) -> dict[str, Touched]:
     for touched in found.values():
         touched.reasons |= everywhere
     return {suite: touched for suite, touched in found.items() if touched.prompts or touched.reasons}
-
-
-def _part_of_golden_set(name: str) -> str:
-    return {"gates.yaml": "gates", "baseline": "baseline"}.get(name, "golden set")
 
 
 def _suite_of(parts: tuple[str, ...]) -> str:

@@ -15,9 +15,11 @@ from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports.evaluation import explanations, hidden_problems
 from eval_pipeline.reports.markdown import bullets, plain
+from eval_pipeline.reports.numbers import counted
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.stages import LoadedGolden
 from eval_pipeline.suite import Severity, Suite
+from eval_pipeline.trends import MetricTrend
 
 MOST_LINES = 50
 MOST_NAMED = 5
@@ -34,6 +36,7 @@ LATENCY = "latency"
 COST = "cost"
 GATES_VALID = "gates_valid"
 REGRESSION = "regression"
+TREND = "trend"
 
 
 def partitions_of(suite: str) -> dg.DynamicPartitionsDefinition:
@@ -79,6 +82,7 @@ def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
     return [
         _spec(suite, "metrics", GATES_VALID, f"golden/{suite.name}/{GATES_FILE} can be used.", True),
         *(_spec(suite, "metrics", gate_check(name), described[name].description) for name in gated),
+        _spec(suite, "metrics", TREND, "No gated metric slides over the evaluations that asked anew."),
     ]
 
 
@@ -206,6 +210,22 @@ def _gate_check(
     )
 
 
+def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.AssetCheckResult:
+    """Whether any gated metric slides; how often each fell in a row is for information."""
+    alarming = [each.told for each in trends if each.found.alarm]
+    told = "; ".join(alarming) or f"no gated metric slides over {counted(runs, 'evaluation')} that asked anew"
+    return _result(
+        check_name=TREND,
+        passed=not alarming,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{version}: {told}.",
+        metadata={
+            "evaluations": runs,
+            **{f"consecutive_declines_{each.metric}": each.found.consecutive_declines for each in trends},
+        },
+    )
+
+
 def regression_check(suite: Suite, version: str, comparison: Comparison | None) -> dg.AssetCheckResult:
     """What became of a version against its baseline."""
     if comparison is None:
@@ -220,12 +240,13 @@ def regression_check(suite: Suite, version: str, comparison: Comparison | None) 
         )
     return _result(
         check_name=REGRESSION,
-        passed=comparison.action == "proceed",
+        passed=not comparison.open,
         severity=_severity("critical" if comparison.stops else "warning"),
         description=f"{version}: {comparison.conclusion}",
         metadata={
             "verdict": comparison.verdict,
             "action": comparison.action,
+            "approved": comparison.approved,
             "cases_regressed": len(comparison.regressed),
             "cases_improved": len(comparison.improved),
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 
 from eval_pipeline.answers import AnswerSource
+from eval_pipeline.approvals import INCOMPARABLE, Approval, approved_metrics
+from eval_pipeline.content import content_hash
 from eval_pipeline.differences import paired_metrics
 from eval_pipeline.evaluation import CaseResult, OutputsIdentity, Summary, case_results, summarize
 from eval_pipeline.gates import TOLERANCE, Gate, Regression, Zone
@@ -18,18 +20,24 @@ from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.reports.numbers import change, counted, number
 from eval_pipeline.scoring import Scores, all_metrics, quantities, score_cases
+from eval_pipeline.statistics.looks import Plan
+from eval_pipeline.statistics.multiplicity import benjamini_hochberg
 from eval_pipeline.statistics.pairs import Moments
-from eval_pipeline.statistics.verdicts import Rules, judge
-from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit
+from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
+from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit, Values
+from eval_pipeline.trials import TrialRange
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
 
 ENDS: dict[Action, str] = {"block": "blocked", "needs_approval": "needs an approval"}
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
+STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
 """Changes from which an ungated metric counts as moved: a point, or anything at all."""
 MOST_LEFT_OUT = 0.10
+DIGITS = 9
+"""To so many digits the numbers of a comparison must agree for it to be the same."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,8 @@ class MetricChange(msgspec.Struct, frozen=True):
     """The change in words that can be read aloud."""
     evidence: Evidence | None = None
     """What stands behind the verdict; none for numbers that are defined over trials."""
+    doubtful: bool = False
+    """Whether it fell so far that it would stop the change if that were certain."""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -91,6 +101,25 @@ class CaseChange(msgspec.Struct, frozen=True):
     difference: float | None
 
 
+class GroupChange(msgspec.Struct, frozen=True):
+    """What became of a gated metric in one group of cases."""
+
+    axis: str
+    group: str
+    metric: str
+    cases: int
+    before: float | None
+    after: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    """Two-sided, of the group by itself."""
+    adjusted_p: float | None
+    """Corrected by Benjamini and Hochberg for all groups and metrics of the comparison."""
+    verdict: Literal["improved", "unclear", "regressed"]
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """What changed from one evaluation to another, and what to do about it."""
 
@@ -113,16 +142,61 @@ class Comparison(msgspec.Struct, frozen=True):
     """Trials of the side after."""
     unit: Unit = "fraction"
     """The unit of the headline metric, in which cases are compared."""
+    key: str = ""
+    """This very comparison in one word: both sides, the gates and the numbers."""
+    identities: tuple[OutputsIdentity, OutputsIdentity] | None = None
+    """What the sides are the answers of."""
+    approvals: tuple[Approval, ...] = ()
+    """Approvals that were given for this very comparison and have not expired."""
+    groups: tuple[GroupChange, ...] = ()
+    """The gated metrics by group. They inform; the actions rest on the whole."""
+
+    @property
+    def moved_groups(self) -> list[GroupChange]:
+        """The groups that moved by more than chance explains, those that regressed first."""
+        moved = [each for each in self.groups if each.verdict != "unclear"]
+        return sorted(moved, key=lambda each: (each.verdict != "regressed", each.adjusted_p or 0.0))
+
+    @property
+    def demands(self) -> dict[str, Action]:
+        """The gated metrics that do not let the change simply proceed, with the action of each."""
+        found: dict[str, Action] = {
+            each.metric: each.action for each in self.metrics if each.gated and each.action != "proceed"
+        }
+        if self.verdict == "incomparable":
+            found[INCOMPARABLE] = "needs_approval"
+        return found
+
+    @property
+    def open(self) -> dict[str, Action]:
+        """Those that no approval covers."""
+        approved = approved_metrics(self.approvals)
+        return {name: action for name, action in self.demands.items() if name not in approved}
 
     @property
     def stops(self) -> bool:
         """Whether the change must not go on as it is."""
-        return self.action in ("needs_approval", "block")
+        return any(action in STOPPING for action in self.open.values())
+
+    @property
+    def undecided(self) -> list[str]:
+        """What needs an approval before anybody builds on the result: it stops, or may be a deep fall."""
+        doubtful = {each.metric for each in self.metrics if each.gated and each.doubtful}
+        return [name for name, action in self.open.items() if action in STOPPING or name in doubtful]
+
+    @property
+    def approved(self) -> bool:
+        """Whether approvals let pass what would otherwise be open."""
+        return len(self.open) < len(self.demands) and not self.stops
 
     @property
     def conclusion(self) -> str:
-        """Verdict, action, and the sentence that says why."""
-        return f"{self.verdict}; {self.action.replace('_', ' ')}. {self.sentence}"
+        """Verdict, action, the sentence that says why, and who approved it."""
+        action = "approved" if self.approved else self.action.replace("_", " ")
+        told = "".join(
+            f" {each.told}." for each in self.approvals if approved_metrics([each]) & set(self.demands)
+        )
+        return f"{self.verdict}; {action}. {self.sentence}{told}"
 
     @property
     def sentence(self) -> str:
@@ -139,7 +213,8 @@ class Comparison(msgspec.Struct, frozen=True):
         moved.sort(key=lambda each: -ACTIONS.index(each.action))
         told = ", ".join(each.movement for each in moved[:3]) or "No gated metric moved"
         size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
-        end = f"{told} over {size}; {ENDS.get(self.action, self.verdict)}."
+        ends = "approved" if self.approved else ENDS.get(self.action, self.verdict)
+        end = f"{told} over {size}; {ends}."
         worst = ", ".join(
             f"{each.case_id} {change(each.difference, self.unit).removesuffix(' pp')}"
             for each in self.regressed[:3]
@@ -167,43 +242,85 @@ def compare(
             f"{after.label} was not evaluated on the golden set as it is ({', '.join(stale[:5])})",
             "Run it again.",
         )
-    appeared = sorted(present.keys() - before.input_hashes.keys())
-    vanished = sorted(before.input_hashes.keys() - present.keys())
-    common = present.keys() & before.input_hashes.keys()
-    changed = sorted(name for name in common if before.input_hashes[name] != present[name])
-    shared = common - set(changed)
-    left_out = len(appeared) + len(vanished) + len(changed)
-    comparable = bool(shared) and left_out <= MOST_LEFT_OUT * (len(shared) + left_out)
+    overlap = overlap_of(present, before)
     changes: tuple[MetricChange, ...] = ()
     moved: list[CaseChange] = []
+    groups: tuple[GroupChange, ...] = ()
     trials = after.identity.trials
-    if shared:
-        old, new = (
-            _scored(suite, (each for each in cases() if each.case.id in shared), side, gates, context)
-            for side in (before, after)
-        )
-        changes = _metric_changes(suite, old.summary, new.summary, gates, _evidence(suite, old, new, gates))
+    if overlap.shared:
+        old, new = (_scored(suite, overlap.cases(cases()), side, gates, context) for side in (before, after))
+        evidence = _evidence(suite, old.scores, new.scores, gates, after.identity.plan)
+        changes = _metric_changes(suite, old.summary, new.summary, gates, evidence)
+        groups = _group_changes(suite, old.scores, new.scores, gates)
         moved = _case_changes(suite, old.cases, new.cases)
         trials = new.summary.trials
     action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
-    if not comparable:
+    if not overlap.comparable:
         action = max(action, "needs_approval", key=ACTIONS.index)
     return Comparison(
         suite=suite.name,
         before=before.label,
         after=after.label,
         notes=tuple(_notes(before, after)),
-        shared=len(shared),
-        appeared=tuple(appeared),
-        vanished=tuple(vanished),
-        changed=tuple(changed),
+        shared=len(overlap.shared),
+        appeared=overlap.appeared,
+        vanished=overlap.vanished,
+        changed=overlap.changed,
         metrics=changes,
         improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
         regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
-        verdict=_verdict(changes) if comparable else "incomparable",
+        verdict=_verdict(changes) if overlap.comparable else "incomparable",
         action=action,
         trials=trials,
         unit=suite.metric(suite.headline).unit,
+        key=_key(before, after, gates, changes),
+        identities=(before.identity, after.identity),
+        groups=groups,
+    )
+
+
+def _key(before: Side, after: Side, gates: Mapping[str, Gate], changes: Iterable[MetricChange]) -> str:
+    numbers = [
+        (
+            each.metric,
+            *(None if value is None else round(value, DIGITS) for value in (each.before, each.after)),
+        )
+        for each in changes
+        if each.gated
+    ]
+    sides = [(side.identity, side.golden_hash) for side in (before, after)]
+    return content_hash([*sides, dict(gates), numbers])
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Which cases of the golden set a side answered as they are now."""
+
+    shared: Set[str]
+    appeared: tuple[str, ...]
+    vanished: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether what is left out is little enough."""
+        left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
+        return bool(self.shared) and left_out <= MOST_LEFT_OUT * (len(self.shared) + left_out)
+
+    def cases(self, cases: Iterable[GoldenCase]) -> Iterator[GoldenCase]:
+        """Those of the cases that are shared."""
+        return (each for each in cases if each.case.id in self.shared)
+
+
+def overlap_of(present: Mapping[str, str], before: Side) -> Overlap:
+    """What a side has in common with the golden set, whose cases come with the hash of their inputs."""
+    common = present.keys() & before.input_hashes.keys()
+    changed = sorted(name for name in common if before.input_hashes[name] != present[name])
+    return Overlap(
+        common - set(changed),
+        tuple(sorted(present.keys() - before.input_hashes.keys())),
+        tuple(sorted(before.input_hashes.keys() - present.keys())),
+        tuple(changed),
     )
 
 
@@ -220,32 +337,110 @@ def _scored(
     return _Scored(scores, summarize(suite, scores, gates), case_results(suite, scores))
 
 
-def _evidence(suite: Suite, old: _Scored, new: _Scored, gates: Mapping[str, Gate]) -> dict[str, Evidence]:
+def _evidence(
+    suite: Suite, old: Scores, new: Scores, gates: Mapping[str, Gate], range_: TrialRange | None
+) -> dict[str, Evidence]:
     """The evidence on every metric. Gated ones are one family; the others stand for themselves."""
-    metrics = sorted(all_metrics(suite), key=lambda metric: metric.name not in gates)
-    gated = sum(metric.name in gates for metric in metrics)
-    moments = paired_metrics(metrics, old.scores, new.scores)
-    family, others = moments.select(slice(gated)), moments.select(slice(gated, None), None)
+    family, others = partition(suite, gates)
+    moments = paired_metrics([*family, *others], old, new)
+    plan = looks_of(range_, moments)
     found = [
-        *_judged(family, metrics[:gated], gates, ()),
-        *_judged(others, metrics[gated:], gates, (1,)),
+        *_judged(moments.select(slice(len(family))), family, gates, (), plan),
+        *_judged(moments.select(slice(len(family), None), None), others, gates, (1,), plan),
     ]
-    return {metric.name: each for metric, each in zip(metrics, found, strict=True)}
+    return {metric.name: each for metric, each in zip([*family, *others], found, strict=True)}
 
 
-def _judged(
-    moments: Moments, metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tuple[int, ...]
-) -> list[Evidence]:
-    if not metrics:
-        return []
+def _group_changes(
+    suite: Suite, old: Scores, new: Scores, gates: Mapping[str, Gate]
+) -> tuple[GroupChange, ...]:
+    """Every gated metric in every group of at least two cases, corrected for their number."""
+    metrics, _ = partition(suite, gates)
+    rules = rules_for(metrics, gates)
+    found: list[tuple[str, str, Estimate]] = []
+    for axis in suite.groups:
+        names, group_of = old.attribute(axis)
+        ids = np.array(old.case_ids)
+        members = [set(ids[group_of == number].tolist()) for number in range(len(names))]
+        for name, cases in zip(names, members, strict=True):
+            if len(cases) > 1 and len(names) > 1:
+                moments = paired_metrics(metrics, old.restricted(cases), new.restricted(cases))
+                found.append((axis, name, Estimate(moments)))
+    if not found:
+        return ()
+    p_values = [np.minimum(estimate.p_value * estimate.slack, 1.0) for _, _, estimate in found]
+    adjusted = benjamini_hochberg(np.concatenate(p_values))
+    parts = adjusted.reshape(len(found), len(metrics))
+    return tuple(
+        change
+        for (axis, name, estimate), part in zip(found, parts, strict=True)
+        for change in _group(axis, name, estimate, part, metrics, rules)
+    )
+
+
+def _group(
+    axis: str, name: str, estimate: Estimate, adjusted: Values, metrics: Sequence[Metric], rules: Rules
+) -> Iterator[GroupChange]:
+    moments = estimate.moments
+    low, high = estimate.interval()
+    gain = rules.direction * moments.difference
+    with np.errstate(invalid="ignore"):
+        moved = (adjusted <= rules.alpha) & (np.abs(gain) >= rules.noticeable - TOLERANCE)
+    columns = {
+        "before": moments.before,
+        "after": moments.after,
+        "difference": moments.difference,
+        "low": low,
+        "high": high,
+        "p_value": estimate.p_value,
+        "adjusted_p": adjusted,
+    }
+    for place, metric in enumerate(metrics):
+        yield GroupChange(
+            axis=axis,
+            group=name,
+            metric=metric.name,
+            cases=int(moments.cases[place]),
+            verdict=("improved" if gain[place] > 0 else "regressed") if moved[place] else "unclear",
+            **{column: _finite(float(values[place])) for column, values in columns.items()},
+        )
+
+
+def partition(suite: Suite, gates: Mapping[str, Gate]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics with a gate, whose verdicts stand together, and the others."""
+    metrics = all_metrics(suite)
+    return (
+        [metric for metric in metrics if metric.name in gates],
+        [metric for metric in metrics if metric.name not in gates],
+    )
+
+
+def looks_of(range_: TrialRange | None, moments: Moments) -> Plan | None:
+    """The plan by which trials were asked, with the trials that the side before has."""
+    return Plan(range_.min, range_.max, moments.trials[0]) if range_ else None
+
+
+def rules_for(metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tuple[int, ...] = ()) -> Rules:
+    """What counts as a change of each metric, by its gate."""
     drops = [_drops(gates.get(metric.name), metric.unit) for metric in metrics]
     shape = (len(metrics), *family)
-    rules = Rules.of(
+    return Rules.of(
         np.reshape([each.block for each in drops], shape),
         noticeable=np.reshape([each.investigate for each in drops], shape),
         direction=np.reshape([1.0 if each.direction == "higher" else -1.0 for each in metrics], shape),
     )
-    found = judge(moments, rules)
+
+
+def _judged(
+    moments: Moments,
+    metrics: Sequence[Metric],
+    gates: Mapping[str, Gate],
+    family: tuple[int, ...],
+    plan: Plan | None,
+) -> list[Evidence]:
+    if not metrics:
+        return []
+    found = judge(moments, rules_for(metrics, gates, family), plan)
     columns = {each.name: np.ravel(getattr(found, each.name)).tolist() for each in fields(found)}
     return [
         Evidence(
@@ -323,6 +518,8 @@ def metric_change(
     if difference is not None:
         shown += f" ({change(difference, unit)}{_interval(evidence, unit)})"
     verdict, action, why = _judge_change(before, after, difference, direction, unit, gate, evidence)
+    drop = (-1.0 if direction == "higher" else 1.0) * (difference or 0.0)
+    doubtful = verdict == "inconclusive" and drop > _drops(gate, unit).block + TOLERANCE
     if gate and zone_after == "fail" and zone_before != "fail" and before is not None:
         action = "block" if gate.severity == "critical" else "investigate"
         why = f"it entered the fail zone ({gate.fail})"
@@ -341,6 +538,7 @@ def metric_change(
         f"{shown}: {why}",
         _movement(metric, difference, unit, evidence, why),
         evidence,
+        doubtful,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,9 +26,13 @@ from eval_pipeline.scoring import (
     quantities,
     row_values,
 )
-from eval_pipeline.suite import Context, KeyedCount, Metric, Suite, everything
+from eval_pipeline.statistics.significance import wilson
+from eval_pipeline.suite import Context, KeyedCount, Metric, Ratio, Suite, Sums, defined, everything
+from eval_pipeline.trials import TrialRange
 
 WORST_CASES = 5
+NEAR = 0.05
+"""Rates so near to 0 or 1 are shown with a bound."""
 RESOURCES = "resources"
 REFERENCES = "references"
 SETTINGS_FILE = "settings.yaml"
@@ -35,7 +40,7 @@ SHARED_PACKAGES = ("metrics", "language", "heritage")
 """Folders of pure functions and word lists that suites score with."""
 
 
-class OutputsIdentity(msgspec.Struct, frozen=True):
+class OutputsIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
     """What decides which answers there are: change any of it, and the engine is asked again."""
 
     suite: str
@@ -46,6 +51,9 @@ class OutputsIdentity(msgspec.Struct, frozen=True):
     model: str
     sample: str
     trials: int
+    """How many trials there are."""
+    plan: TrialRange | None = None
+    """The range in which evidence decided on the number of trials; None where it was fixed."""
 
     @property
     def id(self) -> str:
@@ -79,6 +87,8 @@ class MetricValue(msgspec.Struct, frozen=True):
     errored: int = 0
     missing: int = 0
     """How many of these could not be used, and how many there never were."""
+    bounds: tuple[float, float] | None = None
+    """Wilson's 95 % bounds, where it is a rate of things counted and near 0 or 1."""
 
     @property
     def spread(self) -> dict[str, float | None]:
@@ -87,6 +97,13 @@ class MetricValue(msgspec.Struct, frozen=True):
         if len(defined) < 2:
             return {"sd": None, "min": None, "max": None}
         return {"sd": statistics.stdev(defined), "min": min(defined), "max": max(defined)}
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the mean over trials: standard deviation ÷ √trials; null with fewer than two."""
+        deviation = self.spread["sd"]
+        defined = sum(value is not None for value in self.trials)
+        return None if deviation is None else deviation / math.sqrt(defined)
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -270,9 +287,24 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
             about = scores.counts[population_column(suite, metric)].to_numpy() > 0
         applies = metric.population is everything or bool(about.any())
         values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
-        counts = (int(each.sum()) for each in (about, about & failed & ~missing, about & missing))
-        found.append((metric, MetricValue(mean_or_none(values), values, applies, *counts)))
+        rests_on = (about, about & failed & ~missing, about & missing)
+        answers, errored, absent = (int(each.sum()) for each in rests_on)
+        value = mean_or_none(values)
+        bounds = _bounds(metric, sums, value)
+        found.append((metric, MetricValue(value, values, applies, answers, errored, absent, bounds)))
     return found
+
+
+def _bounds(metric: Metric, sums: Sums, value: float | None) -> tuple[float, float] | None:
+    """Bounds of a rate near 0 or 1, as if asked in one trial: trials of a thing are not new things."""
+    formula = metric.formula
+    if value is None or not isinstance(formula, Ratio) or formula.denominator == defined(formula.numerator):
+        return None
+    parts, wholes = sums[formula.numerator], sums[formula.denominator]
+    counts = np.array_equal(parts, np.rint(parts)) and np.array_equal(wholes, np.rint(wholes))
+    if not counts or (parts < 0).any() or (parts > wholes).any() or NEAR < value < 1 - NEAR:
+        return None
+    return wilson(float(parts.mean()), float(wholes.mean()))
 
 
 def _trial_metrics(suite: Suite, scores: Scores, values: Mapping[str, MetricValue]) -> dict[str, MetricValue]:
@@ -326,6 +358,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
                 "answers": value.answers,
                 "errored": value.errored,
                 "missing": value.missing,
+                **({"bounds": value.bounds} if value.bounds else {}),
             }
             for name, value in summary.metrics.items()
         },

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -19,8 +19,9 @@ from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.progress import Progress
 from eval_pipeline.prompt import Prompt
 from eval_pipeline.rendering import Renderer
-from eval_pipeline.store.tables import AnswerTable, GoldenTable
+from eval_pipeline.store.tables import AnswerTable, AnswerWriter, GoldenTable
 from eval_pipeline.suite import Suite
+from eval_pipeline.trials import Stopping, TrialRange
 
 T = TypeVar("T")
 
@@ -52,14 +53,14 @@ class Questions:
         self.cases = golden.facts.cases
         self.asked: deque[_Asked] = deque()
 
-    async def requests(self, engine: Engine, trials: int) -> AsyncIterator[Request]:
-        """Every case in every trial, in order.
+    async def requests(self, engine: Engine, trials: Iterable[int]) -> AsyncIterator[Request]:
+        """Every case in every one of the trials, in order.
 
         The template is rendered for each case where the engine reads it, and for the first one
         in any case, so that a broken template never goes unnoticed.
         """
         with Renderer(self._prompt) as renderer:
-            for trial in range(1, trials + 1):
+            for trial in trials:
                 batches = self._batches(renderer, engine.reads_prompt)
                 following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
                 try:
@@ -97,35 +98,101 @@ class Questions:
         )
 
 
+class Looks(Protocol):
+    """Decides after every trial whether another one is worth its calls."""
+
+    @property
+    def plan(self) -> TrialRange:
+        """Between which numbers of trials it may decide."""
+
+    def after(self, answers: TrialAnswers) -> Stopping | None:
+        """Why to stop after these further answers; None to ask another trial."""
+
+
+class TrialAnswers:
+    """The answers of some trials, as they came in."""
+
+    def __init__(self, trials: Sequence[int]) -> None:
+        self.trials = tuple(trials)
+        self._answers: dict[tuple[str, int], Answer] = {}
+
+    def add(self, answer: Answer) -> None:
+        """Take in an answer."""
+        self._answers[answer.case_id, answer.trial] = answer
+
+    def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
+        """The answer for a case in a trial; they were all given to the inputs as they are."""
+        return self._answers.get((case_id, trial))
+
+
 def collect_outputs(
-    questions: Questions, engine: Engine, identity: OutputsIdentity, path: Path, progress: Progress
+    questions: Questions,
+    engine: Engine,
+    identity: OutputsIdentity,
+    folder: Path,
+    progress: Progress,
+    looks: Looks | None = None,
 ) -> AnswerTable:
-    """Ask the engine everything and write its answers in the order of the questions."""
-    progress.start(f"{identity.version} on {engine.name}", questions.cases * identity.trials)
+    """Ask the engine everything and write its answers in the order of the questions.
+
+    With `looks`, trials are asked one by one until it says why to stop, and the identity says how many
+    there are.
+    """
+    title = f"{identity.version} on {engine.name}"
+
+    async def ask_all(writer: AnswerWriter) -> None:
+        progress.start(title, questions.cases * identity.trials)
+        asking = _answered(questions, engine, range(1, identity.trials + 1), progress)
+        async with aclosing(asking) as answers:
+            async for asked, answer in answers:
+                writer.add(answer, asked.input_hash)
+        writer.finish(identity)
+
+    async def ask_by_trial(writer: AnswerWriter, looks: Looks) -> None:
+        stopping: Stopping | None = None
+        following = range(1, looks.plan.min + 1)
+        while stopping is None:
+            trial_answers = TrialAnswers(following)
+            progress.start(
+                f"{title}, trial {following[-1]} of at most {looks.plan.max}",
+                questions.cases * len(following),
+            )
+            async with aclosing(_answered(questions, engine, following, progress)) as answers:
+                async for asked, answer in answers:
+                    writer.add(answer, asked.input_hash)
+                    trial_answers.add(answer)
+            stopping = looks.after(trial_answers)
+            following = range(following.stop, following.stop + 1)
+        writer.finish(replace(identity, trials=stopping.trials, plan=stopping.plan), stopping)
+
+    with AnswerTable.writing(folder) as writer:
+        run(ask_all(writer) if looks is None else ask_by_trial(writer, looks))
+    return AnswerTable.open(folder / f"{writer.identity.id}.parquet")
+
+
+async def _answered(
+    questions: Questions, engine: Engine, trials: Sequence[int], progress: Progress
+) -> AsyncGenerator[tuple[_Asked, Answer], None]:
+    """Every question of some trials with its answer, in the order of the questions."""
+    ready: dict[tuple[str, int], Answer] = {}
 
     def carrying(answer: Answer, carried: msgspec.Raw) -> Answer:
         kept = without_own(carried, answer) if engine.prepared_elsewhere else carried
         return replace(answer, carried=kept)
 
-    async def ask() -> None:
-        ready: dict[tuple[str, int], Answer] = {}
-        asking = engine.answer(questions.requests(engine, identity.trials))
-        async with aclosing(asking) as answers:
-            with AnswerTable.writing(path, identity) as add:
-                async for answer in answers:
-                    ready[answer.case_id, answer.trial] = answer
-                    progress.advance(answer)
-                    while questions.asked and (key := questions.asked[0][:2]) in ready:
-                        asked = questions.asked.popleft()
-                        add(carrying(ready.pop(key), asked.carried), asked.input_hash)
-                for asked in questions.asked:
-                    answer = ready.get(asked[:2]) or Answer(
-                        asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
-                    )
-                    add(carrying(answer, asked.carried), asked.input_hash)
-
-    run(ask())
-    return AnswerTable.open(path)
+    async with aclosing(engine.answer(questions.requests(engine, trials))) as answers:
+        async for answer in answers:
+            ready[answer.case_id, answer.trial] = answer
+            progress.advance(answer)
+            while questions.asked and (key := questions.asked[0][:2]) in ready:
+                asked = questions.asked.popleft()
+                yield asked, carrying(ready.pop(key), asked.carried)
+    while questions.asked:
+        asked = questions.asked.popleft()
+        answer = ready.get(asked[:2]) or Answer(
+            asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
+        )
+        yield asked, carrying(answer, asked.carried)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

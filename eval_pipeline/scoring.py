@@ -134,9 +134,22 @@ class Scores:
 
         return Scores(keep(self.counts), keep(self.keyed), keep(self.diagnoses))
 
+    def joined(self, later: Scores) -> Scores:
+        """These scores and those of later trials."""
+        import pyarrow as pa
+
+        pairs = zip(_tables(self), _tables(later), strict=True)
+        counts, keyed, diagnoses = (pa.concat_tables(pair, promote_options="permissive") for pair in pairs)
+        order = [("case_id", "ascending"), ("trial", "ascending")]
+        return Scores(counts, keyed.sort_by([*order, *KEYED_ORDER]), diagnoses.sort_by(order))
+
     def sums(self, assignment: NDArray[np.int64], sets: int) -> LazySums:
         """Counts summed over sets of rows; `assignment` names each row's set, −1 leaves it out."""
         return LazySums(self, assignment, sets)
+
+
+def _tables(scores: Scores) -> tuple[pa.Table, pa.Table, pa.Table]:
+    return scores.counts, scores.keyed, scores.diagnoses
 
 
 class LazySums(Sums):
@@ -425,9 +438,7 @@ class _TableBuilder:
         keyed = _rows_table(self.keyed, KEYED_COLUMNS)
         return Scores(
             counts,
-            keyed.sort_by(
-                [*order, ("table", "ascending"), ("row_key", "ascending"), ("column_key", "ascending")]
-            ),
+            keyed.sort_by([*order, *KEYED_ORDER]),
             pa.concat_tables([_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]).sort_by(order),
         )
 
@@ -450,6 +461,7 @@ KEYED_COLUMNS = {
     "column_key": str,
     "value": float,
 }
+KEYED_ORDER = [("table", "ascending"), ("row_key", "ascending"), ("column_key", "ascending")]
 DIAGNOSIS_COLUMNS = {"case_id": str, "trial": int, "kind": str, "expected": str, "got": str}
 
 

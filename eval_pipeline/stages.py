@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
+from eval_pipeline.adaptive import AllTrials, BaselineLooks
+from eval_pipeline.approvals import Approval
 from eval_pipeline.comparison import Comparison, Side, compare
 from eval_pipeline.engines import Engine
 from eval_pipeline.engines.configuration import open_engine
@@ -32,16 +36,18 @@ from eval_pipeline.golden import (
     read_cases,
     unsigned_changes,
 )
-from eval_pipeline.outputs import Questions, collect_outputs, run
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.outputs import Looks, Questions, collect_outputs, run
+from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.progress import Progress, Silence
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import Prompt, load_prompt
 from eval_pipeline.scoring import score_cases
-from eval_pipeline.store import Scored, Store
-from eval_pipeline.store.baselines import baseline_side, read_baseline
+from eval_pipeline.store import Proposal, Scored, Store
+from eval_pipeline.store.approvals import approvals_of, result_key
+from eval_pipeline.store.baselines import baseline_side, objections, read_baseline
 from eval_pipeline.store.tables import AnswerTable, GoldenFacts, GoldenTable
 from eval_pipeline.suite import Overview, Suite
+from eval_pipeline.trials import TrialRange, Trials, most_trials, parse_trials
 
 DEFAULT_SAMPLE = "default"
 _SAMPLE = re.compile(r"[A-Za-z0-9._-]+")
@@ -95,7 +101,7 @@ class Asking:
     prompt: Prompt
     engine: Engine
     resources: Any
-    trials: int
+    trials: Trials
 
 
 def prepare_asking(
@@ -104,20 +110,24 @@ def prepare_asking(
     version: str,
     *,
     engine: str | None = None,
-    trials: int | None = None,
+    trials: Trials | None = None,
     sample: str = DEFAULT_SAMPLE,
 ) -> Asking:
-    """Everything that can be wrong with a run before its first question is asked."""
+    """Everything that can be wrong with a run before its first question is asked.
+
+    A range of trials is for engines whose answers vary; one whose answers do not keeps its own number.
+    """
     if not _SAMPLE.fullmatch(sample):
         raise bad_value("sample", f"{sample!r} is not a label", "Use letters, digits, dots, - and _ only.")
-    if trials is not None and trials < 1:
-        raise bad_value("trials", f"{trials} is not a number of trials", "Ask for at least 1.")
+    trials = parse_trials(trials)
     problems = Problems()
     prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
     problems.stop_if_any()
     assert prompt is not None
     resources = context_for(suite, project.golden(suite.name)).resources
     opened = open_engine(project, suite, prompt, engine, resources, sample)
+    if isinstance(trials, TrialRange) and not opened.varies:
+        trials = None
     return Asking(prompt, opened, resources, trials or opened.trials)
 
 
@@ -129,11 +139,14 @@ def answer_cases(
     version: str,
     *,
     engine: str | None = None,
-    trials: int | None = None,
+    trials: Trials | None = None,
     sample: str = DEFAULT_SAMPLE,
     progress: Progress | None = None,
 ) -> AnswerTable:
-    """Ask an engine every case of the golden set with a prompt version."""
+    """Ask an engine every case of the golden set with a prompt version.
+
+    With a range of trials, the comparison with the baseline decides after each one whether to ask another.
+    """
     asking = prepare_asking(project, suite, version, engine=engine, trials=trials, sample=sample)
     identity = OutputsIdentity(
         suite=suite.name,
@@ -143,20 +156,48 @@ def answer_cases(
         engine=asking.engine.name,
         model=asking.engine.model,
         sample=sample,
-        trials=asking.trials,
+        trials=most_trials(asking.trials),
     )
-    path = store.outputs_folder(suite.name, version) / f"{identity.id}.parquet"
+    looks = None
+    if isinstance(asking.trials, TrialRange):
+        looks = _looks(project, suite, golden, version, asking.trials)
+    folder = store.outputs_folder(suite.name, version)
     questions = Questions(suite, asking.prompt, golden, asking.resources)
-    return collect_outputs(questions, asking.engine, identity, path, progress or Silence())
+    return collect_outputs(questions, asking.engine, identity, folder, progress or Silence(), looks)
+
+
+def _looks(project: Project, suite: Suite, golden: GoldenTable, version: str, plan: TrialRange) -> Looks:
+    """What decides between trials: the comparison with the baseline, where there can be one."""
+    folder = project.golden(suite.name)
+    gates = load_gates(project, suite)
+    try:
+        baseline = read_baseline(folder, version)
+        before = baseline_side(folder, version, baseline) if baseline else None
+    except BadInput:  # the comparison says what is wrong with it
+        before = None
+    if before is not None:
+        looks = BaselineLooks(
+            suite,
+            golden.hashes("input_hash"),
+            lambda: golden.cases(suite),
+            before,
+            gates,
+            context_for(suite, folder),
+            plan,
+        )
+        if looks.comparable:
+            return looks
+    return AllTrials(plan, golden.facts.cases)
 
 
 def estimate_cost(suite: Suite, golden: GoldenTable, asking: Asking) -> Estimate:
-    """What asking would cost, what is known already considered; engines that are not metered cost nothing."""
-    requests = golden.facts.cases * asking.trials
+    """What asking would cost at most, what is known considered; engines that are not metered cost nothing."""
+    trials = most_trials(asking.trials)
+    requests = golden.facts.cases * trials
     if not isinstance(asking.engine, MeteredEngine):
         return Estimate(requests, 0, 0, 0.0)
     questions = Questions(suite, asking.prompt, golden, asking.resources)
-    return run(asking.engine.estimate(questions.requests(asking.engine, asking.trials)))
+    return run(asking.engine.estimate(questions.requests(asking.engine, range(1, trials + 1))))
 
 
 def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable) -> Scored:
@@ -219,7 +260,7 @@ def side(answers: AnswerTable, golden: GoldenTable) -> Side:
 
 def _compare(project: Project, suite: Suite, golden: GoldenTable, before: Side, after: Side) -> Comparison:
     context = context_for(suite, project.golden(suite.name))
-    return compare(
+    found = compare(
         suite,
         golden.hashes("input_hash"),
         lambda: golden.cases(suite),
@@ -228,3 +269,43 @@ def _compare(project: Project, suite: Suite, golden: GoldenTable, before: Side, 
         load_gates(project, suite),
         context,
     )
+    return replace(found, approvals=approvals_of(project.golden(suite.name), found.key))
+
+
+def approvals_for(
+    project: Project, suite: Suite, evaluation: Evaluation, comparison: Comparison | None
+) -> tuple[Approval, ...]:
+    """The approvals that count for a result: of its comparison, or of itself where there is none."""
+    if comparison is not None:
+        return comparison.approvals
+    key = result_key(evaluation, None, load_gates(project, suite))
+    return approvals_of(project.golden(suite.name), key)
+
+
+def propose(evaluation: Evaluation, comparison: Comparison) -> Proposal | None:
+    """What a significant improvement proposes, where nothing else speaks against it."""
+    if comparison.verdict != "improved" or comparison.open or objections(evaluation, [comparison]):
+        return None
+    outputs = evaluation.identity.outputs
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return Proposal(
+        outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
+    )
+
+
+def current_answers(
+    project: Project, store: Store, suite: Suite, golden: GoldenTable, version: str
+) -> AnswerTable:
+    """The latest answers of a version; they must be those of its prompt and golden set as they are."""
+    problems = Problems()
+    prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
+    problems.stop_if_any()
+    assert prompt is not None
+    answers = store.outputs(suite.name, version)
+    rerun = f"Run: eval-pipeline run {suite.name} --prompt {version}"
+    if answers is None:
+        raise bad_value("version", f"{version!r} was never evaluated", rerun)
+    asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
+    if asked != (prompt.hash, golden.facts.inputs_hash):
+        raise bad_value("version", "the prompt or the golden set changed since it was evaluated", rerun)
+    return answers

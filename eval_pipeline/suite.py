@@ -124,9 +124,21 @@ def divide(numerator: Values, denominator: Values) -> Values:
     return result
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """The formula Σ numerator ÷ Σ denominator."""
+
+    numerator: str
+    denominator: str
+
+    def __call__(self, sums: Sums) -> Values:
+        """The ratio on each set of rows."""
+        return divide(sums[self.numerator], sums[self.denominator])
+
+
 def ratio_of(numerator: str, denominator: str) -> Formula:
     """Σ numerator ÷ Σ denominator."""
-    return lambda sums: divide(sums[numerator], sums[denominator])
+    return Ratio(numerator, denominator)
 
 
 def mean(

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from eval_pipeline.approvals import Approval, approved_metrics
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation, score_report
 from eval_pipeline.problems import Problem
@@ -17,18 +18,27 @@ from eval_pipeline.reports.evaluation import comparison_table, metric_table
 from eval_pipeline.reports.markdown import bullets, plain, table
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.suite import Suite
+from eval_pipeline.trials import Stopping
 
-State = Literal["pass", "warn", "block", "not_evaluated", "unusable"]
-STATES: tuple[State, ...] = ("pass", "warn", "not_evaluated", "block", "unusable")
+State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable"]
+STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable")
 """From the best to the worst."""
 SIGNS: dict[State, str] = {
     "pass": "✓",
     "warn": "⚠",
+    "approved": "✓ approved",
     "block": "✗",
     "not_evaluated": "✗ not evaluated",
     "unusable": "✗ unusable",
 }
-EXIT_CODES: dict[State, int] = {"pass": 0, "warn": 0, "not_evaluated": 1, "block": 1, "unusable": 2}
+EXIT_CODES: dict[State, int] = {
+    "pass": 0,
+    "warn": 0,
+    "approved": 0,
+    "not_evaluated": 1,
+    "block": 1,
+    "unusable": 2,
+}
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -50,6 +60,10 @@ class Judged(msgspec.Struct, frozen=True):
     state: State
     reasons: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    approved: tuple[str, ...] = ()
+    """What passes only because a person approved it, and who did."""
+    stopping: Stopping | None = None
+    """Why no further trial was asked, where their number was not fixed."""
     evaluation: Evaluation | None = None
     comparison: Comparison | None = None
 
@@ -68,11 +82,14 @@ def judge_version(
     unsigned: Sequence[str],
     failed: Sequence[FailedCheck],
     unread_text: bool,
+    approvals: Sequence[Approval] = (),
+    stopping: Stopping | None = None,
 ) -> Judged:
     """Apply the blocking rules to an evaluation and its comparison with the baseline."""
-    blocking = [
-        f"{gate.metric}: {gate.message}" for gate in evaluation.summary.gates if gate.status == "fail"
-    ]
+    covered = approved_metrics(approvals)
+    failing = [gate for gate in evaluation.summary.gates if gate.status == "fail"]
+    blocking = [f"{gate.metric}: {gate.message}" for gate in failing if gate.metric not in covered]
+    approved = [f"{gate.metric}: {gate.message}" for gate in failing if gate.metric in covered]
     warnings = [
         f"{gate.metric}: {gate.message}" for gate in evaluation.summary.gates if gate.status == "warn"
     ]
@@ -85,16 +102,30 @@ def judge_version(
         blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
     elif comparison.stops:
         blocking.append(f"against {comparison.before}: {comparison.conclusion}")
-    elif comparison.action != "proceed":
+    elif comparison.approved and not comparison.open:
+        approved.append(f"against {comparison.before}: {comparison.conclusion}")
+    elif comparison.open:
         warnings.append(f"against {comparison.before}: {comparison.conclusion}")
-    state: State = "block" if blocking else "warn" if warnings else "pass"
+    approved += [each.told for each in approvals] if approved else []
+    state: State = "block" if blocking else "approved" if approved else "warn" if warnings else "pass"
     if unread_text:
         state = "block" if blocking else "not_evaluated"
         engine = evaluation.identity.outputs.engine
         blocking.append(
             f"only text changed that the engine {engine!r} does not read; evaluate it on one that does"
         )
-    return Judged(suite, version, cause, state, tuple(blocking), tuple(warnings), evaluation, comparison)
+    return Judged(
+        suite,
+        version,
+        cause,
+        state,
+        tuple(blocking),
+        tuple(warnings),
+        tuple(dict.fromkeys(approved)),
+        stopping,
+        evaluation,
+        comparison,
+    )
 
 
 def unusable(suite: str, version: str, cause: str, problems: Sequence[Problem]) -> Judged:
@@ -114,6 +145,7 @@ def to_markdown(judged: Sequence[Judged], suites: dict[str, Suite], untouched: S
     titles = {
         "pass": "✓ Prompt evaluation passes",
         "warn": "⚠ Prompt evaluation passes with warnings",
+        "approved": "✓ Prompt evaluation passes, by approval",
         "block": "✗ Prompt evaluation blocks this change",
         "not_evaluated": "✗ This change was not evaluated",
         "unusable": "✗ Prompt evaluation could not be done",
@@ -130,9 +162,14 @@ def to_markdown(judged: Sequence[Judged], suites: dict[str, Suite], untouched: S
     for each in judged:
         parts.append(f"## {each.suite}: {plain(each.version)}\n\nBecause of: {each.cause}.")
         lines = [f"✗ {plain(line, 1000)}" for line in each.reasons]
+        lines += [f"✓ approved: {plain(line, 1000)}" for line in each.approved]
         lines += [f"⚠ {plain(line, 1000)}" for line in each.warnings]
         lines = lines or ["✓ Every gate passes, and nothing got worse."]
         parts.append(bullets([*lines, *(plain(note, 1000) for note in each.notes)]))
+        if each.stopping:
+            parts.append(plain(each.stopping.told))
+        if each.comparison and each.comparison.action == "proceed":
+            parts.append(f"Against {plain(each.comparison.before)}: {plain(each.comparison.sentence, 1000)}")
         if each.evaluation and each.suite in suites:
             suite = suites[each.suite]
             inner = metric_table(suite, each.evaluation.summary)
@@ -151,6 +188,8 @@ def _headline(judged: Judged, suites: dict[str, Suite]) -> str:
 
 
 def _change(judged: Judged) -> str:
+    if judged.comparison and judged.comparison.approved:
+        return f"{judged.comparison.verdict}, approved"
     return judged.comparison.verdict if judged.comparison else "no baseline" if judged.evaluation else ""
 
 
@@ -173,8 +212,9 @@ def to_junit(judged: Sequence[Judged]) -> bytes:
                 kind = "error" if each.state == "unusable" else "failure"
                 failure = ElementTree.SubElement(case, kind, message=_xml(each.reasons[0]))
                 failure.text = _xml("\n".join(each.reasons))
-            if each.warnings:
-                ElementTree.SubElement(case, "system-out").text = _xml("\n".join(each.warnings))
+            told = [*(f"approved: {line}" for line in each.approved), *each.warnings]
+            if told:
+                ElementTree.SubElement(case, "system-out").text = _xml("\n".join(told))
     body: bytes = ElementTree.tostring(root, encoding="utf-8")
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + body
 
@@ -200,6 +240,8 @@ def to_report(judged: Sequence[Judged], suites: dict[str, Suite], untouched: Seq
                 "state": each.state,
                 "reasons": each.reasons,
                 "warnings": each.warnings,
+                "approved": each.approved,
+                "stopping": msgspec.to_builtins(each.stopping),
                 "report": score_report(suites[each.suite], each.evaluation.summary)
                 if each.evaluation
                 else None,

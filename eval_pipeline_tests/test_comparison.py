@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from eval_pipeline.comparison import Comparison, Evidence, MetricChange, Side, compare, metric_change
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.gates import Gate, Regression
+from eval_pipeline.reports.evaluation import group_lines
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import (
@@ -228,3 +229,26 @@ def test_every_metric_has_evidence_that_json_can_hold() -> None:
     found = compared(side(ALL_GOOD), side({**ALL_GOOD, "case-01": BAD}))
     assert all(each.evidence is not None for each in found.metrics)
     assert msgspec.json.decode(msgspec.json.encode(found), type=Comparison) == found
+
+
+def test_groups_that_regressed_are_named_and_corrected_for_their_number() -> None:
+    """Ten cases of one group all lose a concept; in the other a single one does, which may be chance."""
+    cases = [
+        golden(Case(name, DecompositionInput(name, "A causes B."), EXPECTED, {"domain": "xy"[number < 10]}))
+        for number, name in enumerate(NAMES)
+    ]
+    hashes = {each.case.id: each.input_hash for each in cases}
+    worse = {name: BAD if number < 10 or number == 15 else GOOD for number, name in enumerate(NAMES)}
+    found = compared(side(ALL_GOOD, hashes), side(worse, hashes), cases)
+    by_group = {each.group: each for each in found.groups if each.metric == "concept_recall"}
+    assert by_group["y"].verdict == "regressed"
+    assert by_group["x"].verdict == "unclear"
+    assert (by_group["y"].cases, by_group["y"].difference) == (10, -0.5)
+    assert all((each.adjusted_p or 0) >= (each.p_value or 0) for each in found.groups)
+    assert [each.group for each in found.moved_groups] == ["y"]
+    lines = group_lines(SUITE, found)
+    assert lines == ["domain y: concept_recall regressed, −50.0 pp over 10 cases (adjusted p 0.004)"]
+
+
+def test_one_group_is_no_group() -> None:
+    assert compared(side(ALL_GOOD), side(ALL_GOOD)).groups == ()

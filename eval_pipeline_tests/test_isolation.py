@@ -27,7 +27,7 @@ from eval_pipeline.suites import find_suite, suite_names
 class Listener:
     """An engine that reads prompts and remembers everything it was told."""
 
-    name, model, trials, reads_prompt = "listener", "none", 1, True
+    name, model, trials, varies, reads_prompt = "listener", "none", 1, False, True
     prepared_elsewhere = False
 
     def __init__(self) -> None:
@@ -47,9 +47,8 @@ def ask(project: Project, name: str, golden: GoldenTable) -> list[dict[str, Any]
     for prompt in load_prompts(suite, project.prompts(name), problems):
         listener = Listener()
         identity = OutputsIdentity(name, prompt.version, "", "", "listener", "none", "default", 1)
-        path = project.state / f"{prompt.version}.parquet"
         questions = Questions(suite, prompt, golden, resources)
-        collect_outputs(questions, listener, identity, path, Silence())
+        collect_outputs(questions, listener, identity, project.state / "heard", Silence())
         heard += map(msgspec.to_builtins, listener.heard)
     problems.stop_if_any()
     return heard

@@ -12,10 +12,11 @@ import pytest
 from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
-from eval_pipeline.reports.evaluation import model_list, model_notes
+from eval_pipeline.reports.evaluation import model_list, model_notes, shown_value
 from eval_pipeline.reports.markdown import readable
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.suite import Case, Context, Measured, Metric, Model, Suite, ratio_of
+from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput
 from eval_pipeline_tests.conftest import TOY
@@ -170,3 +171,25 @@ def test_a_model_behind_metrics_is_part_of_the_identity_and_tells_its_accuracy(t
     assert model_list(summaries[0]) == ""
     trained = replace(SUITE, trained=lambda context: suites[1].models)
     assert summary_of(trained, tmp_path).models == summaries[1].models
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        (0, "100.0 % (≥ 96.3 %)"),  # 100 of 100 still allows 96.3 %
+        (1, "99.0 % (≥ 94.6 %)"),
+        (30, "70.0 %"),
+    ],
+)
+def test_rates_near_one_are_shown_with_a_bound(toy: Project, wrong: int, shown: str) -> None:
+    suite = find_suite(toy, "toy")
+    cases = [golden(Case(f"{number:03}", {"sound": "s"}, "cat")) for number in range(100)]
+    outputs: dict[str, object] = {
+        each.case.id: {"animal": "mouse" if number < wrong else "cat", "hints": []}
+        for number, each in enumerate(cases)
+    }
+    for trials in (1, 3):  # trials of a case are no further cases
+        scores = score_cases(suite, cases, Recorded(outputs, trials), Context())
+        values = summarize(suite, scores, {}).metrics
+        assert shown_value(values["accuracy"], "fraction") == shown
+        assert shown_value(values["error_rate"], "fraction") == "0.0 % (≤ 3.7 %)"

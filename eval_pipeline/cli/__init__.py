@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": "Compare a version with its baseline or with another version.",
     "gate": "Decide whether a change may go in: for CI.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
+    "approve": "Let a result pass that the numbers speak against: who, why, until when.",
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, and sign them off.",

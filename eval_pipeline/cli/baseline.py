@@ -7,9 +7,9 @@ import click
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.comparison import Comparison
-from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
+from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompt, prompt_name, versions_in
+from eval_pipeline.prompt import prompt_name, versions_in
 from eval_pipeline.reports.evaluation import units
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.store import Store
@@ -36,8 +36,9 @@ def promote_(
 ) -> None:
     """Freeze the latest answers of VERSION as the baseline of its prompt.
 
-    They are scored once more, by today's code and gates. A failing, incomplete or regressed
-    evaluation is refused, and so is one of a prompt file or a golden set that has changed since.
+    They are scored once more, by today's code and gates. A failing, incomplete, uncertain or regressed
+    evaluation is refused unless it was approved, and so is one of a prompt file or a golden set that has
+    changed since.
     """
     from eval_pipeline.cli.console import person
 
@@ -45,15 +46,8 @@ def promote_(
         raise bad_value("--reason", "is blank", "Say why this evaluation is to be the measure.")
     project = Project.find()
     store, found = Store(project.state), find_suite(project, suite)
-    prompt_hash = _prompt_hash(project, found, version)
     loaded = stages.load_golden(project, store, found)
-    answers = store.outputs(found.name, version)
-    rerun = f"Run: eval-pipeline run {found.name} --prompt {version}"
-    if answers is None:
-        raise bad_value("version", f"{version!r} was never evaluated", rerun)
-    asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
-    if asked != (prompt_hash, loaded.table.facts.inputs_hash):
-        raise bad_value("version", "the prompt or the golden set changed since it was evaluated", rerun)
+    answers = stages.current_answers(project, store, found, loaded.table, version)
     if loaded.unsigned:
         remedy = f"Review it, then run: eval-pipeline golden freeze {found.name} --reason …"
         raise bad_value("golden set", f"nobody signed it off ({', '.join(loaded.unsigned[:5])})", remedy)
@@ -61,13 +55,14 @@ def promote_(
     evaluation = stages.evaluate(project, found, scored, stages.load_gates(project, found))
     try:
         comparison = _compared(project, found, loaded.table, answers, replace)
-        baseline = promote(
-            project.golden(found.name), evaluation, comparison, answers, by or person(), reason
-        )
+        approvals = stages.approvals_for(project, found, evaluation, comparison)
+        golden = project.golden(found.name)
+        baseline = promote(golden, evaluation, comparison, answers, by or person(), reason, approvals)
     except Refused as refused:
         click.echo(f"{version} cannot become the baseline:\n{refused}", err=True)
         context.exit(BLOCKED)
-    file = shown_path(baseline_file(project.golden(found.name), version))
+    store.drop_proposals(found.name, prompt_name(version))
+    file = shown_path(baseline_file(golden, version))
     click.echo(f"{version} is the baseline of {prompt_name(version)}, by {baseline.promoted_by}: {file}")
 
 
@@ -94,6 +89,8 @@ def show(suite: str, as_json: bool) -> None:
             f"No baseline. Promote one: eval-pipeline baseline promote {found.name} VERSION --reason …"
         )
     unit = units(found)
+    for proposal in Store(project.state).proposals(found.name):
+        click.echo(proposal.told)
     for baseline in baselines:
         click.echo(f"{baseline.version}: {baseline.reason}")
         click.echo(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
@@ -118,11 +115,3 @@ def _one_per_name(project: Project, suite: Suite) -> list[str]:
     return list(
         {prompt_name(version): version for version in versions_in(project.prompts(suite.name))}.values()
     )
-
-
-def _prompt_hash(project: Project, suite: Suite, version: str) -> str:
-    problems = Problems()
-    prompt = load_prompt(suite, project.prompts(suite.name), version, problems)
-    problems.stop_if_any()
-    assert prompt is not None
-    return prompt.hash

@@ -29,7 +29,7 @@ def command(context: click.Context, suite: str, version: str | None, against: st
     """Compare the latest evaluation of a version with its baseline or with another version.
 
     Both sides are scored by today's code on the cases they share. Exits with 1 when the change
-    blocks or needs an approval.
+    blocks or needs an approval that nobody gave.
     """
     project = Project.find()
     store = Store(project.state)
@@ -39,7 +39,13 @@ def command(context: click.Context, suite: str, version: str | None, against: st
     after = _answers(store, found, judged)
     comparison = _compare(project, store, found, golden, against, after)
     if as_json:
-        report = {**msgspec.to_builtins(comparison), "sentence": comparison.sentence}
+        report = {
+            **msgspec.to_builtins(comparison),
+            "approved": comparison.approved,
+            "stops": comparison.stops,
+            "sentence": comparison.sentence,
+            "conclusion": comparison.conclusion,
+        }
         click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
     else:
         from eval_pipeline.cli.console import print_comparison

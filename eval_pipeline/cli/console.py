@@ -20,8 +20,10 @@ from eval_pipeline.progress import Tally
 from eval_pipeline.reports.evaluation import (
     STATUS_SIGNS,
     evidence_cells,
+    group_lines,
     hidden_problems,
     model_notes,
+    shown_value,
     units,
 )
 from eval_pipeline.reports.numbers import change, counted, number
@@ -93,7 +95,7 @@ def print_summary(suite: Suite, summary: Summary) -> None:
             state = Text(f"{sign} {gate.zone or ''}".rstrip(), style=COLOURS[gate.status])
         value = summary.metrics[name]
         spread = [number(each, unit[name]) for each in value.spread.values()] if summary.trials > 1 else []
-        rows.append((name, number(value.value, unit[name]), *spread, state))
+        rows.append((name, shown_value(value, unit[name]), *spread, state))
     over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
     print_table(("metric", "value", *over_trials, "gate"), rows)
     size = f"{counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')}"
@@ -137,6 +139,8 @@ def print_comparison(suite: Suite, comparison: Comparison) -> None:
             for each in sorted(comparison.metrics, key=lambda each: not each.gated)
         ),
     )
+    for line in group_lines(suite, comparison):
+        click.echo(line)
     for title, cases in (("regressed", comparison.regressed), ("improved", comparison.improved)):
         for case in cases:
             click.echo(f"{title}: {case.case_id} {change(case.difference, unit[suite.headline])}")

@@ -17,6 +17,7 @@ from eval_pipeline.changes import (
     touched_suites,
     was_active,
 )
+from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.content import replacing, write_json, write_text
 from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
 from eval_pipeline.project import Project
@@ -24,6 +25,7 @@ from eval_pipeline.prompt import active_versions, load_prompt, prompt_name, vers
 from eval_pipeline.reports.markdown import readable
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline.trials import Trials
 from eval_pipeline.verdict import (
     EXIT_CODES,
     SIGNS,
@@ -50,7 +52,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("suites", nargs=-1)
 @click.option("--changed-since", "revision", help="Only what differs from this revision of Git.")
 @click.option("--engine", help="An engine of engines.yaml; by default each version's own.")
-@click.option("--trials", type=click.IntRange(1), help="How often each case is asked.")
+@click.option("--trials", type=TRIALS, help=TRIALS_HELP)
 @click.option("--markdown", type=FILE, help="Write a summary for a pull request.")
 @click.option("--junit", type=FILE, help="Write the result as JUnit XML.")
 @click.option("--json", "json_file", type=FILE, help="Write the whole result as JSON.")
@@ -60,7 +62,7 @@ def command(
     suites: tuple[str, ...],
     revision: str | None,
     engine: str | None,
-    trials: int | None,
+    trials: Trials | None,
     markdown: Path | None,
     junit: Path | None,
     json_file: Path | None,
@@ -184,7 +186,7 @@ def _judge(
     cause: str,
     change: Change | None,
     engine: str | None,
-    trials: int | None,
+    trials: Trials | None,
 ) -> Judged:
     from eval_pipeline.checks import problems_of
     from eval_pipeline.cli.console import Bar
@@ -205,9 +207,21 @@ def _judge(
     problems = [problem for check in outcome.checks if not check.passed for problem in problems_of(check)]
     if problems or outcome.evaluation is None:
         return unusable(suite.name, version, cause, problems)
-    failed = _failed_checks(outcome.checks)
+    try:
+        approvals = stages.approvals_for(project, suite, outcome.evaluation, outcome.comparison)
+    except BadInput as bad:
+        return unusable(suite.name, version, cause, bad.problems)
     return judge_version(
-        suite.name, version, cause, outcome.evaluation, outcome.comparison, unsigned, failed, unread
+        suite.name,
+        version,
+        cause,
+        outcome.evaluation,
+        outcome.comparison,
+        unsigned,
+        _failed_checks(outcome.checks),
+        unread,
+        approvals,
+        outcome.stopping,
     )
 
 
@@ -231,6 +245,10 @@ def _print(judged: list[Judged], untouched: list[str]) -> None:
         click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in each.reasons:
             click.echo(f"  ✗ {line}", err=each.state == "unusable")
+        if each.stopping:
+            click.echo(f"  {each.stopping.told}")
+        for line in each.approved:
+            click.echo(f"  ✓ approved: {line}")
         for line in each.warnings:
             click.echo(f"  ⚠ {line}")
         for line in each.notes:

@@ -17,7 +17,9 @@ from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.store.io_manager import Compared
+from eval_pipeline.store.tables import AnswerTable
 from eval_pipeline.suite import Suite
+from eval_pipeline.trials import Stopping
 
 INSTANCE_FILE = "dagster.yaml"
 
@@ -42,6 +44,7 @@ class Outcome(msgspec.Struct, frozen=True):
     checks: list[dg.AssetCheckEvaluation]
     evaluation: Evaluation | None
     comparison: Comparison | None
+    stopping: Stopping | None = None
 
 
 def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
@@ -73,7 +76,7 @@ def execute(
     with open_instance(project) as instance:
         if partitions and not instance.has_dynamic_partition(partitions, version):
             instance.add_dynamic_partitions(partitions, [version])
-        given = {name: value for name, value in config.items() if value is not None}
+        given = {name: msgspec.to_builtins(value) for name, value in config.items() if value is not None}
         result = definitions.resolve_job_def(evaluation_job(suite.name)).execute_in_process(
             instance=instance,
             partition_key=version,
@@ -92,4 +95,10 @@ def execute(
         if not result.success:
             return Outcome(list(checks), None, None)
         compared: Compared = result.output_for_node(f"{suite.name}__baseline_comparison")
-        return Outcome(list(checks), result.output_for_node(f"{suite.name}__metrics"), compared.comparison)
+        answers: AnswerTable = result.output_for_node(f"{suite.name}__model_outputs")
+        return Outcome(
+            list(checks),
+            result.output_for_node(f"{suite.name}__metrics"),
+            compared.comparison,
+            answers.stopping,
+        )

@@ -30,7 +30,7 @@ from eval_pipeline.prompt import (
 from eval_pipeline.reports.evaluation import units
 from eval_pipeline.reports.numbers import change, number
 from eval_pipeline.store import Store
-from eval_pipeline.store.baselines import Refused, objections
+from eval_pipeline.store.baselines import Objection, Refused, objections, refusal
 from eval_pipeline.store.tables import AnswerTable
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
@@ -81,8 +81,9 @@ def new(suite: str, name: str, step: str | None) -> None:
 def activate(context: click.Context, suite: str, version: str) -> None:
     """Make VERSION the active one of its prompt, and archive the one before it.
 
-    Refused where it was not evaluated as it is now, fails a gate, or is worse than the baseline or than the
-    version it replaces by more than the gates allow. Nothing is deleted.
+    Refused where it was not evaluated as it is now, and, unless that was approved, where it fails a gate or
+    is worse than the baseline or than the version it replaces by more than the gates allow, surely or
+    possibly. Nothing is deleted.
     """
     project = Project.find()
     found = find_suite(project, suite)
@@ -152,12 +153,14 @@ def _judge(project: Project, suite: Suite, prompt: Prompt, replaced: list[Prompt
         )
         for each in replaced
     ]
-    found = objections(evaluation, None)
-    found += [
-        f"Compared with {each.before}: {each.sentence}" for each in against if each is not None and each.stops
-    ]
-    if found:
-        raise Refused("\n".join(dict.fromkeys(found)))
+    approvals = stages.approvals_for(project, suite, evaluation, against[0])
+    own = objections(evaluation, [against[0]] if against[0] else [], approvals)
+    if own:
+        raise refusal(suite.name, prompt.version, own)
+    for each in against[1:]:
+        if each is not None and each.undecided:
+            found = Objection(tuple(each.undecided), f"Compared with {each.before}: {each.sentence}")
+            raise refusal(suite.name, prompt.version, [found], f" --against {each.before}")
     return against[-1]
 
 

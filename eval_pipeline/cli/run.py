@@ -9,8 +9,10 @@ import click
 import msgspec
 
 from eval_pipeline import stages
+from eval_pipeline.approvals import approved_metrics
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.cli.console import Bar, print_summary
+from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines.configuration import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
@@ -23,6 +25,7 @@ from eval_pipeline.stages import DEFAULT_SAMPLE
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import all_suites, find_suite
+from eval_pipeline.trials import TrialRange, Trials
 
 ALL = "all"
 
@@ -31,7 +34,7 @@ class Options(msgspec.Struct, frozen=True):
     """How versions are evaluated."""
 
     engine: str | None
-    trials: int | None
+    trials: Trials | None
     sample: str
 
 
@@ -41,7 +44,7 @@ class Options(msgspec.Struct, frozen=True):
     "--prompt", "version", help="The prompt version; by default every active one. 'all': every version."
 )
 @click.option("--engine", help="An engine of engines.yaml, instead of the prompt's or the default one.")
-@click.option("--trials", type=click.IntRange(min=1), help="How often every case is asked.")
+@click.option("--trials", type=TRIALS, help=TRIALS_HELP)
 @click.option(
     "--sample",
     default=DEFAULT_SAMPLE,
@@ -55,7 +58,7 @@ def command(
     suite: str,
     version: str | None,
     engine: str | None,
-    trials: int | None,
+    trials: Trials | None,
     sample: str,
     dry_run: bool,
 ) -> None:
@@ -127,8 +130,9 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
     dollars = (
         "unknown cost (engines.yaml has no prices)" if cost.dollars is None else f"about ${cost.dollars:.4f}"
     )
+    most = "at most " if isinstance(asking.trials, TrialRange) else ""
     click.echo(
-        f"{version} on {asking.engine.name}: {counted(cost.requests, 'answer')}, "
+        f"{version} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "
         f"{counted(cost.calls, 'call')} to make, about {counted(cost.tokens, 'token')}, {dollars}"
     )
 
@@ -147,12 +151,20 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
         raise BadInput(unusable)
     evaluation, comparison = outcome.evaluation, outcome.comparison
     print_summary(suite, evaluation.summary)
+    if outcome.stopping:
+        click.echo(outcome.stopping.told)
     for check in outcome.checks:
         if not check.passed and not check.check_name.startswith("gate_"):
             sign = "✗" if check.severity.value == "ERROR" else "⚠"
             click.echo(f"{sign} {check.check_name}: {readable(check.description or '')}")
-    if comparison and comparison.action == "proceed":
+    if comparison and comparison.approved:
+        click.echo(f"✓ Against {comparison.before}: {comparison.conclusion}")
+    elif comparison and comparison.action == "proceed":
         click.echo(f"Against {comparison.before}: {comparison.verdict}. {comparison.sentence}")
+    for proposal in Store(project.state).proposals(suite.name):
+        if proposal.version == version:
+            click.echo(proposal.told)
     click.echo(f"Report: {shown_path(Store(project.state).report_path(evaluation.identity))}")
-    stopped = comparison is not None and comparison.stops
-    return stopped or not evaluation.summary.passed
+    approved = approved_metrics(stages.approvals_for(project, suite, evaluation, comparison))
+    failing = {gate.metric for gate in evaluation.summary.gates if gate.status == "fail"} - approved
+    return bool(failing) or (comparison is not None and comparison.stops)

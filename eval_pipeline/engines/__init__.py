@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from eval_pipeline.answers import Answer
+from eval_pipeline.trials import Trials
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -32,8 +33,12 @@ class Engine(Protocol):
         """What exactly answers: part of an evaluation's identity."""
 
     @property
-    def trials(self) -> int:
+    def trials(self) -> Trials:
         """How many trials it runs unless told otherwise: one where answers do not vary."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether asking once more may bring another answer."""
 
     @property
     def reads_prompt(self) -> bool:

@@ -17,15 +17,17 @@ from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.problems import bad_value
+from eval_pipeline.trials import Trials
 
 
 class CallableEngine:
     """Calls `function(prompt, variables)` for every request; what it returns is the output, or its text."""
 
+    varies = True
     reads_prompt = True
     prepared_elsewhere = True  # a function may retrieve by itself; it knows what it answered from
 
-    def __init__(self, name: str, target: str, concurrency: int, trials: int) -> None:
+    def __init__(self, name: str, target: str, concurrency: int, trials: Trials) -> None:
         self.name = name
         self.trials = trials
         self._concurrency = concurrency

@@ -21,6 +21,7 @@ from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import Prompt
 from eval_pipeline.suite import Suite
+from eval_pipeline.trials import TrialRange, Trials
 
 if TYPE_CHECKING:
     from eval_pipeline.engines.metered import Limits
@@ -50,7 +51,7 @@ class CallableEntry(
 
     function: str
     concurrency: Annotated[int, msgspec.Meta(ge=1)] = 8
-    trials: Annotated[int, msgspec.Meta(ge=1)] = 3
+    trials: Trials = 3
     description: str = ""
 
 
@@ -72,6 +73,10 @@ def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
             elif isinstance(entry, EndpointEntry):
                 for found in endpoint_violations(entry):
                     yield found._replace(path=("engines", name, *found.path))
+            trials = getattr(entry, "trials", 1)
+            if isinstance(trials, TrialRange) and trials.min > trials.max:
+                remedy = "Let min be the smaller number."
+                yield Violation(("engines", name, "trials", "max"), "is less than min", remedy)
         if file.default not in file.engines:
             remedy = f"Engines: {', '.join(file.engines)}."
             yield Violation(("default",), f"{file.default!r} is not an engine", remedy)

@@ -78,6 +78,7 @@ class EmbeddedEngine:
     """Answers in this process, with no key and no network."""
 
     trials = 1
+    varies = False
     reads_prompt = False
     prepared_elsewhere = False
 

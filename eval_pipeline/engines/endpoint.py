@@ -33,6 +33,7 @@ from eval_pipeline.engines.calls import (
     withheld,
 )
 from eval_pipeline.problems import bad_value
+from eval_pipeline.trials import AtLeastOne, Trials
 
 if TYPE_CHECKING:
     from pyreqwest.client import Client
@@ -52,7 +53,6 @@ _SYSTEM_ERROR = re.compile(r" \(os error \d+\)$")
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Timeouts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,7 +110,7 @@ class EndpointEntry(
     attempts: AtLeastOne = 5
     prices: Prices | None = None
     budget: Budget | None = None
-    trials: AtLeastOne = 3
+    trials: Trials = 3
     description: str = ""
 
     def __repr__(self) -> str:

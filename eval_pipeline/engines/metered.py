@@ -40,6 +40,7 @@ from eval_pipeline.engines.journal import Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.problems import BadInput
+from eval_pipeline.trials import Trials
 
 BUDGET = "budget"
 LEASE_SECONDS = 60.0
@@ -79,6 +80,7 @@ class Estimate(msgspec.Struct, frozen=True):
 class MeteredEngine:
     """A client behind the journal and the limits."""
 
+    varies = True
     reads_prompt = True
     prepared_elsewhere = False
 
@@ -93,7 +95,7 @@ class MeteredEngine:
         suite: str,
         version: str,
         sample: str,
-        trials: int,
+        trials: Trials,
     ) -> None:
         self.name = name
         self.model = model
@@ -104,6 +106,7 @@ class MeteredEngine:
         self._suite = suite
         self._version = version
         self._sample = sample
+        self.purse = Purse(limits.budget)
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer requests from the journal or the endpoint, each as it completes."""
@@ -211,7 +214,7 @@ class _Asker:
         self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
         self._health = _Health(engine.limits.concurrency)
-        self._purse = _Purse(engine.limits.budget)
+        self._purse = engine.purse
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
@@ -398,7 +401,7 @@ class _Health:
         self._cases += is_last
 
 
-class _Purse:
+class Purse:
     """What a run may still spend. What is under way counts by estimate until it is known.
 
     Every call that was made counts, whatever became of it. A call waits as long as others under way may turn

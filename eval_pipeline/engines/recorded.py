@@ -17,6 +17,7 @@ from eval_pipeline.suite import Suite
 class RecordedEngine:
     """Answers from a file. What the file does not hold is missing, and so an error."""
 
+    varies = False
     reads_prompt = False
     prepared_elsewhere = True
 

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
-from eval_pipeline.evaluation import WORST_CASES, CaseResult, Evaluation, MetricValue, Summary
+from eval_pipeline.evaluation import NEAR, WORST_CASES, CaseResult, Evaluation, MetricValue, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
 from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number, probability
 from eval_pipeline.scoring import Scores, quantities
+from eval_pipeline.store import Proposal
 from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Overview, Suite, Unit
+from eval_pipeline.trends import MetricTrend
+from eval_pipeline.trials import Stopping
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
 ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
@@ -81,7 +84,7 @@ def metric_table(suite: Suite, summary: Summary) -> str:
         rows.append(
             (
                 name,
-                number(value.value, unit[name]),
+                shown_value(value, unit[name]),
                 _zone(gates.get(name)),
                 *(spread if summary.trials > 1 else ()),
                 _rests_on(value) if value.trials else "",
@@ -99,6 +102,16 @@ def _rests_on(value: MetricValue) -> str:
     parts = ((value.errored, "errored"), (value.missing, "missing"))
     told = ", ".join(f"{count} {what}" for count, what in parts if count)
     return f"{value.answers} ({told})" if told else str(value.answers)
+
+
+def shown_value(value: MetricValue, unit: Unit) -> str:
+    """A value; beside a rate near 0 or 1, how far from there it may well be."""
+    shown = number(value.value, unit)
+    if value.bounds is None or value.value is None:
+        return shown
+    low, high = value.bounds
+    bound = f"≤ {number(high, unit)}" if value.value <= NEAR else f"≥ {number(low, unit)}"
+    return f"{shown} ({bound})"
 
 
 def model_notes(summary: Summary) -> list[str]:
@@ -361,13 +374,33 @@ def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
     return line(f"{suite.headline}: {counted(len(values), 'evaluation')} that asked anew", values, ends)
 
 
+def trend_table(trends: Sequence[MetricTrend]) -> str:
+    """How every gated metric went over the evaluations that asked anew."""
+    header = ("metric", "evaluations", "declines in a row", "beyond noise", "slope a run", "p", "")
+    rows = (
+        (
+            each.metric,
+            str(len(each.values)),
+            str(each.found.consecutive_declines),
+            str(each.found.declines_beyond_noise),
+            change(each.found.slope, each.unit),
+            probability(each.found.slope_p),
+            "⚠ slides" if each.found.alarm else "",
+        )
+        for each in trends
+    )
+    return f"{table(header, rows)}\n\nA negative slope is for the worse."
+
+
 def comparison_text(suite: Suite, comparison: Comparison) -> str:
     """A comparison in full."""
     parts = [
-        f"**{comparison.verdict}**, action: **{comparison.action.replace('_', ' ')}**. "
-        f"{plain(comparison.sentence, 1000)}",
+        f"**{comparison.verdict}**, action: **{comparison.action.replace('_', ' ')}**"
+        f"{', **approved**' if comparison.approved else ''}. {plain(comparison.sentence, 1000)}",
+        bullets(plain(each.told, 1000) for each in comparison.approvals),
         bullets(plain(note) for note in comparison.notes),
         comparison_table(suite, comparison),
+        group_text(suite, comparison),
         _case_list(suite, "Cases that regressed", comparison.regressed),
         _case_list(suite, "Cases that improved", comparison.improved),
         *(
@@ -381,6 +414,28 @@ def comparison_text(suite: Suite, comparison: Comparison) -> str:
         ),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def group_lines(suite: Suite, comparison: Comparison) -> list[str]:
+    """The groups that moved, one line each."""
+    unit = units(suite)
+    return [
+        f"{each.axis} {each.group or NOTHING}: {each.metric} {each.verdict}, "
+        f"{change(each.difference, unit[each.metric])} over {counted(each.cases, 'case')} "
+        f"(adjusted p {probability(each.adjusted_p)})"
+        for each in comparison.moved_groups
+    ]
+
+
+def group_text(suite: Suite, comparison: Comparison) -> str:
+    """Which groups moved by more than chance explains."""
+    if not comparison.groups:
+        return ""
+    lines = group_lines(suite, comparison)
+    of = f"of {counted(len(comparison.groups), 'combination')} of group and metric"
+    if not lines:
+        return f"Groups that moved by more than chance explains: none {of}."
+    return f"Groups that moved by more than chance explains, {of}:\n\n" + bullets(map(plain, lines))
 
 
 def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
@@ -399,7 +454,14 @@ def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
     return f"{title} ({suite.headline}):\n\n" + table(("case", "before", "after", "difference"), rows)
 
 
-def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Comparison | None) -> str:
+def report(
+    suite: Suite,
+    evaluation: Evaluation,
+    scores: Scores,
+    comparison: Comparison | None,
+    stopping: Stopping | None = None,
+    proposal: Proposal | None = None,
+) -> str:
     """The report on an evaluation: verdict first, then numbers, then cases."""
     summary, outputs = evaluation.summary, evaluation.identity.outputs
     failing = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "fail"]
@@ -411,6 +473,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
         f"# {outputs.version}: {verdict}",
         f"{suite.description} {counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')} "
         f"on engine `{outputs.engine}` ({plain(outputs.model)}), {counted(summary.error_count, 'error')}.",
+        plain(stopping.told) if stopping else "",
         plain(hidden_problems(summary), 1000),
         "## Gates\n\n"
         + (
@@ -421,6 +484,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
         model_list(summary),
         "## Against the baseline\n\n"
         + (comparison_text(suite, comparison) if comparison else "There is no baseline to compare with."),
+        plain(proposal.told, 1000) if proposal else "",
         "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
         "## Groups and tables\n\n"
         + "\n\n".join(

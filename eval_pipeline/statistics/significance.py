@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -197,14 +198,12 @@ class Bounds(NamedTuple):
 
 def wilson(successes: float, total: float, confidence: float = 0.95) -> Bounds | None:
     """Wilson's interval of a rate, honest near 0 and 1; None where nothing was counted."""
-    from scipy import special
-
     level(confidence, "the confidence")
     if not 0 <= successes <= total:
         raise ValueError(f"{successes} of {total} is no rate")
     if not total:
         return None
-    z = float(special.ndtri(0.5 + confidence / 2))
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
     rate, shrink = successes / total, 1 + z**2 / total
     centre = (rate + z**2 / (2 * total)) / shrink
     reach = z / shrink * math.sqrt(rate * (1 - rate) / total + z**2 / (4 * total**2))

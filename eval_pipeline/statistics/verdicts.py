@@ -151,6 +151,15 @@ class Estimate:
         return np.minimum(low, self.moments.difference), np.maximum(high, self.moments.difference)
 
     @cached_property
+    def slack(self) -> Values:
+        """By how much p-values are raised before anything rests on them.
+
+        The scatter of few cases makes for heavier tails than t has where some weigh more than others.
+        """
+        rough = ~self.exact & ~(self.freedom > self.moments.cases)
+        return np.where(rough, 1 + 2 / np.maximum(self.moments.cases, 1), 1.0)
+
+    @cached_property
     def p_fell(self) -> Values:
         """How often chance alone brings a fall like this one."""
         return self._one_sided(1.0)
@@ -259,11 +268,8 @@ def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidenc
 def adjusted_p_values(estimate: Estimate, rules: Rules, plan: Plan) -> tuple[Values, Values]:
     """One-sided p-values for worse and for better, corrected for looks and for the family."""
     trials = estimate.moments.trials[1]
-    # The scatter of few cases makes for heavier tails than t has where some weigh more than others.
-    rough = ~estimate.exact & ~(estimate.freedom > estimate.moments.cases)
-    slack = np.where(rough, 1 + 2 / np.maximum(estimate.moments.cases, 1), 1.0)
     higher = rules.direction > 0
-    fell, rose = estimate.p_fell * slack, estimate.p_rose * slack
+    fell, rose = estimate.p_fell * estimate.slack, estimate.p_rose * estimate.slack
     worse, better = (
         holm(plan.adjusted(np.minimum(p_values, 1.0), trials, CHANGE_EXPONENT))
         for p_values in (np.where(higher, fell, rose), np.where(higher, rose, fell))

@@ -16,6 +16,7 @@ from eval_pipeline.comparison import Comparison
 from eval_pipeline.content import write_json, write_text
 from eval_pipeline.evaluation import Evaluation, Identity
 from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.prompt import prompt_name
 from eval_pipeline.scoring import Scores
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
 
@@ -29,6 +30,23 @@ class Scored(msgspec.Struct, frozen=True):
 
     identity: Identity
     scores: Scores
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What a significant improvement proposes to a person: to make it the baseline."""
+
+    suite: str
+    version: str
+    against: str
+    evaluation: str
+    sentence: str
+    proposed_at: str
+
+    @property
+    def told(self) -> str:
+        """In words, with the command that accepts it."""
+        command = f"eval-pipeline baseline promote {self.suite} {self.version} --reason …"
+        return f"Proposal: {self.version} is better than {self.against}. To make it the baseline: {command}"
 
 
 class Store:
@@ -85,6 +103,26 @@ class Store:
             path.unlink(missing_ok=True)
         else:
             write_json(path, comparison)
+
+    def keep_proposal(self, suite: str, version: str, proposal: Proposal | None) -> None:
+        """Store what a version proposes; None takes back what it proposed before."""
+        path = self._root / "proposals" / suite / f"{version}.json"
+        if proposal is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_json(path, proposal)
+
+    def proposals(self, suite: str) -> list[Proposal]:
+        """What versions of a suite propose."""
+        folder = self._root / "proposals" / suite
+        found = (_read(folder, file.name, Proposal) for file in sorted(folder.glob("*.json")))
+        return [proposal for proposal in found if proposal is not None]
+
+    def drop_proposals(self, suite: str, name: str) -> None:
+        """Forget what versions of a prompt propose: their baseline is another one now."""
+        for proposal in self.proposals(suite):
+            if prompt_name(proposal.version) == name:
+                self.keep_proposal(suite, proposal.version, None)
 
     def keep_report(self, identity: Identity, text: str) -> Path:
         """Store an evaluation's report, and say where it is."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from eval_pipeline.answers import index_answers, recorded_line
+from eval_pipeline.approvals import Approval, approved_metrics
 from eval_pipeline.comparison import Comparison, Side
 from eval_pipeline.content import replacing, write_json
 from eval_pipeline.documents import read_json
 from eval_pipeline.evaluation import Evaluation, Identity
 from eval_pipeline.problems import Problems
 from eval_pipeline.prompt import prompt_name
+from eval_pipeline.scoring import ERROR_RATE
 from eval_pipeline.store.tables import AnswerTable
 
 
@@ -92,15 +96,16 @@ def promote(
     answers: AnswerTable,
     person: str,
     reason: str,
+    approvals: Iterable[Approval] = (),
 ) -> Baseline:
-    """Freeze an evaluation. A failing, incomplete or regressed one is refused.
+    """Freeze an evaluation. A failing, incomplete, uncertain or regressed one needs an approval.
 
     The record is written last and is the only thing that points at the answers, so that a
     baseline is always the old one or the new one.
     """
-    if found := objections(evaluation, comparison):
-        raise Refused("\n".join(found))
     version = evaluation.identity.outputs.version
+    if found := objections(evaluation, [comparison] if comparison else [], approvals):
+        raise refusal(evaluation.identity.outputs.suite, version, found)
     lines = b"".join(recorded_line(answer) for answer in answers)
     outputs_hash = hashlib.sha256(lines).hexdigest()
     outputs = outputs_file(golden, version, outputs_hash)
@@ -125,13 +130,38 @@ def promote(
     return baseline
 
 
-def objections(evaluation: Evaluation, comparison: Comparison | None) -> list[str]:
-    """What speaks against trusting an evaluation."""
-    summary = evaluation.summary
-    found = [f"{gate.metric}: {gate.message}" for gate in summary.gates if gate.status == "fail"]
-    if summary.error_count:
+class Objection(NamedTuple):
+    """Something that speaks against trusting an evaluation, and what an approval of it would name."""
+
+    metrics: tuple[str, ...]
+    text: str
+
+
+def objections(
+    evaluation: Evaluation, comparisons: Iterable[Comparison], approvals: Iterable[Approval] = ()
+) -> list[Objection]:
+    """What speaks against trusting an evaluation, and no approval covers."""
+    summary, approved = evaluation.summary, approved_metrics(approvals)
+    found = [
+        Objection((gate.metric,), f"{gate.metric}: {gate.message}")
+        for gate in summary.gates
+        if gate.status == "fail" and gate.metric not in approved
+    ]
+    if summary.error_count and ERROR_RATE.name not in approved:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in summary.errors.items())
-        found.append(f"The evaluation is incomplete: {kinds}.")
-    if comparison and comparison.stops:
-        found.append(f"Compared with {comparison.before}: {comparison.sentence}")
+        found.append(Objection((ERROR_RATE.name,), f"The evaluation is incomplete: {kinds}."))
+    found += [
+        Objection(tuple(each.undecided), f"Compared with {each.before}: {each.sentence}")
+        for each in comparisons
+        if each.undecided
+    ]
     return found
+
+
+def refusal(suite: str, version: str, found: Sequence[Objection], against: str = "") -> Refused:
+    """The refusal that objections lead to, with what a person may do about it."""
+    metrics = dict.fromkeys(metric for each in found for metric in each.metrics)
+    scope = " ".join(f"--metric {metric}" for metric in metrics)
+    lines = dict.fromkeys(each.text for each in found)
+    command = f"eval-pipeline approve {suite} {version}{against} {scope} --reason …"
+    return Refused("\n".join([*lines, f"To let it pass all the same: {command}"]))

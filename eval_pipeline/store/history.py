@@ -38,6 +38,12 @@ class Point(msgspec.Struct, frozen=True):
     evaluated_at: str
     replay: bool
     """Whether its answers were known from an earlier evaluation: then it is no new point of a trend."""
+    noise: dict[str, float | None] = {}
+    """The standard error of each metric over trials; null where there are fewer than two."""
+
+
+_ENCODED = ("metrics", "noise")
+"""Fields that are stored as JSON."""
 
 
 class History:
@@ -90,8 +96,10 @@ class History:
                 metrics={name: value.value for name, value in summary.metrics.items()},
                 evaluated_at=evaluation.created_at,
                 replay=connection.execute(select(columns.number).where(known).limit(1)).first() is not None,
+                noise={name: value.standard_error for name, value in summary.metrics.items()},
             )
-            row = {**msgspec.structs.asdict(point), "metrics": msgspec.json.encode(point.metrics).decode()}
+            row = msgspec.structs.asdict(point)
+            row |= {name: msgspec.json.encode(row[name]).decode() for name in _ENCODED}
             connection.execute(table.insert().values(**row))
         return point
 
@@ -112,7 +120,7 @@ class History:
 
 
 def _point(row: Mapping[Any, Any]) -> Point:
-    return Point(**{**row, "metrics": msgspec.json.decode(row["metrics"])})
+    return Point(**{**row, **{name: msgspec.json.decode(row[name]) for name in _ENCODED}})
 
 
 def export(points: Iterable[Point]) -> bytes:
@@ -156,6 +164,7 @@ def _tables() -> _Tables:
         Column("metrics", text, nullable=False),
         Column("evaluated_at", text, nullable=False),
         Column("replay", Boolean, nullable=False),
+        Column("noise", text, nullable=False),
         UniqueConstraint("run", "evaluation"),
     )
     return _Tables(points, metadata)

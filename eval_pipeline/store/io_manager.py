@@ -10,7 +10,7 @@ import msgspec
 
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation, Identity
-from eval_pipeline.store import Scored, Store
+from eval_pipeline.store import Proposal, Scored, Store
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 
 
@@ -19,6 +19,8 @@ class Compared(msgspec.Struct, frozen=True):
 
     identity: Identity
     comparison: Comparison | None
+    proposal: Proposal | None = None
+    """What a significant improvement proposes."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -91,7 +93,8 @@ class StoreIOManager(dg.IOManager):
         evaluation = store.evaluation(suite, version)
         if stage == "metrics" or evaluation is None:
             return evaluation
-        return Compared(evaluation.identity, store.comparison(suite, version))
+        proposals = [each for each in store.proposals(suite) if each.version == version]
+        return Compared(evaluation.identity, store.comparison(suite, version), *proposals)
 
 
 def _key(context: dg.OutputContext | dg.InputContext) -> tuple[str, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -16,6 +18,7 @@ from eval_pipeline.content import canonical_json, replacing
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import Case, Suite
+from eval_pipeline.trials import Stopping
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 ROWS = 1000
 FACTS = b"eval_pipeline"
+STOPPING = b"eval_pipeline_stopping"
+NOTHING_MORE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
 class GoldenFacts(msgspec.Struct, frozen=True):
@@ -123,29 +128,22 @@ class AnswerTable:
 
     @classmethod
     @contextmanager
-    def writing(cls, path: Path, identity: OutputsIdentity) -> Iterator[Callable[[Answer, str], None]]:
-        """Yield a function that adds an answer and its input's hash; the table appears at the end."""
-        columns = _answer_schema().names
+    def writing(cls, folder: Path) -> Iterator[AnswerWriter]:
+        """Yield a writer; once it is told what its answers are, the table appears under that name."""
+        loading = folder / f".loading-{uuid.uuid4().hex}.parquet"
+        try:
+            with _row_writer(loading, _answer_schema()) as rows:
+                writer = AnswerWriter(rows)
+                yield writer
+            loading.replace(folder / f"{writer.identity.id}.parquet")
+        finally:
+            loading.unlink(missing_ok=True)
 
-        with _row_writer(path, _answer_schema()) as writer:
-
-            def add(answer: Answer, input_hash: str) -> None:
-                values = (
-                    answer.case_id,
-                    answer.trial,
-                    input_hash,
-                    answer.text,
-                    answer.error,
-                    answer.detail,
-                    answer.latency_ms,
-                    answer.cost_usd,
-                    msgspec.json.encode(answer.tokens),
-                    bytes(answer.carried),
-                )
-                writer.add(dict(zip(columns, values, strict=True)))
-
-            yield add
-            writer.finish(identity)
+    @property
+    def stopping(self) -> Stopping | None:
+        """Why no further trial was asked; None where their number was fixed."""
+        found = self._file.metadata.metadata.get(STOPPING)
+        return msgspec.json.decode(found, type=Stopping) if found else None
 
     @property
     def trials(self) -> tuple[int, ...]:
@@ -176,6 +174,35 @@ class AnswerTable:
                 case_id, trial, error=STALE, detail="the case's input changed after it was answered"
             )
         return _answer(row)
+
+
+class AnswerWriter:
+    """Writes answers in the order of their trials and cases."""
+
+    def __init__(self, rows: _RowWriter) -> None:
+        self._rows = rows
+        self._columns = _answer_schema().names
+
+    def add(self, answer: Answer, input_hash: str) -> None:
+        """Write an answer, with the hash of the input it was given to."""
+        values = (
+            answer.case_id,
+            answer.trial,
+            input_hash,
+            answer.text,
+            answer.error,
+            answer.detail,
+            answer.latency_ms,
+            answer.cost_usd,
+            msgspec.json.encode(answer.tokens),
+            bytes(answer.carried),
+        )
+        self._rows.add(dict(zip(self._columns, values, strict=True)))
+
+    def finish(self, identity: OutputsIdentity, stopping: Stopping | None = None) -> None:
+        """Say what the answers are, and why there are not more of them."""
+        self.identity = identity
+        self._rows.finish(identity, {STOPPING: canonical_json(stopping)} if stopping else {})
 
 
 def read_table(path: Path) -> pa.Table:
@@ -258,10 +285,10 @@ class _RowWriter:
         if len(self._rows) == ROWS:
             self._flush()
 
-    def finish(self, facts: msgspec.Struct) -> None:
+    def finish(self, facts: msgspec.Struct, more: Mapping[bytes, bytes] = NOTHING_MORE) -> None:
         if self._rows:
             self._flush()
-        self._writer.add_key_value_metadata({FACTS: canonical_json(facts)})
+        self._writer.add_key_value_metadata({FACTS: canonical_json(facts), **more})
 
     def _flush(self) -> None:
         import pyarrow as pa

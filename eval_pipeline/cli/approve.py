@@ -1,0 +1,151 @@
+"""`eval-pipeline approve`: a person lets a result pass that the numbers speak against."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection
+
+import click
+import msgspec
+
+from eval_pipeline import stages
+from eval_pipeline.approvals import Approval
+from eval_pipeline.cli.compare import BASELINE
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.problems import bad_value, shown_path
+from eval_pipeline.project import Project
+from eval_pipeline.prompt import prompt_file
+from eval_pipeline.store import Store
+from eval_pipeline.store.approvals import keep_approval, read_approvals, result_key
+from eval_pipeline.store.baselines import objections
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite
+
+DAYS = 30
+MOST_DAYS = 365
+LONGEST_REASON = 1000
+
+
+@click.command("approve")
+@click.argument("suite")
+@click.argument("version", required=False)
+@click.option(
+    "--metric", "metrics", multiple=True, help="A metric that may be as it is; several times for several."
+)
+@click.option("--reason", help="Why the result may pass.")
+@click.option("--by", "by", help="Who says so; by default the user that Git knows.")
+@click.option(
+    "--days", type=click.IntRange(1, MOST_DAYS), default=DAYS, show_default=True, help="How long it counts."
+)
+@click.option(
+    "--against", default=BASELINE, show_default=True, help="The comparison: a version, or 'baseline'."
+)
+@click.option("--list", "listed", is_flag=True, help="Show the approvals of SUITE instead.")
+@click.option("--json", "as_json", is_flag=True, help="Show them as JSON.")
+def command(
+    suite: str,
+    version: str | None,
+    metrics: tuple[str, ...],
+    reason: str | None,
+    by: str | None,
+    days: int,
+    against: str,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    """Approve metrics of VERSION that fail, fell or may have fallen.
+
+    An approval is for one very result: both sides' answers, the gates and the numbers. Any of them changing
+    ends it, and so does its expiry. It is a file under golden/SUITE/approvals, to be reviewed and committed.
+    """
+    project = Project.find()
+    found = find_suite(project, suite)
+    if listed:
+        _list(project, found, as_json)
+        return
+    if version is None:
+        raise bad_value("VERSION", "is missing", "Name the version whose result is approved, or use --list.")
+    if not (reason or "").strip() or len(reason or "") > LONGEST_REASON:
+        raise bad_value("--reason", "is blank or too long", "Say in a sentence why the result may pass.")
+    _approve(project, found, version, metrics, str(reason).strip(), by, days, against)
+
+
+def _approve(
+    project: Project,
+    suite: Suite,
+    version: str,
+    metrics: tuple[str, ...],
+    reason: str,
+    by: str | None,
+    days: int,
+    against: str,
+) -> None:
+    from eval_pipeline.cli.console import person
+
+    evaluation, comparison = _result(project, suite, version, against)
+    approvals = comparison.approvals if comparison else ()
+    found = objections(evaluation, [comparison] if comparison else [], approvals)
+    possible = set(comparison.open if comparison else ())
+    if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
+        possible.update(name for each in found for name in each.metrics)
+    _stop_unless_possible(metrics, possible)
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    approval = Approval(
+        suite=suite.name,
+        version=version,
+        against=comparison.before if comparison else "nothing",
+        metrics=tuple(dict.fromkeys(metrics)),
+        reason=reason,
+        approved_by=by or person(),
+        approved_at=now.isoformat(),
+        expires_at=(now + datetime.timedelta(days=days)).isoformat(),
+        result=result_key(evaluation, comparison, stages.load_gates(project, suite)),
+        conclusion=comparison.conclusion if comparison else "; ".join(each.text for each in found),
+        before=comparison.identities[0] if comparison and comparison.identities else None,
+        after=evaluation.identity.outputs,
+    )
+    path = keep_approval(project.golden(suite.name), approval)
+    click.echo(f"{version} against {approval.against}: {approval.told}")
+    rest = sorted(possible - set(metrics))
+    if rest:
+        click.echo(f"Not approved: {', '.join(rest)}")
+    click.echo(f"Review and commit {shown_path(path)}")
+
+
+def _stop_unless_possible(metrics: tuple[str, ...], possible: Collection[str]) -> None:
+    known = ", ".join(sorted(possible)) or "nothing"
+    if not metrics:
+        raise bad_value("--metric", "is missing", f"To approve there is: {known}.")
+    wrong = [name for name in metrics if name not in possible]
+    if wrong:
+        remedy = f"To approve there is: {known}."
+        raise bad_value("--metric", f"{', '.join(wrong)} needs no approval here", remedy)
+
+
+def _result(
+    project: Project, suite: Suite, version: str, against: str
+) -> tuple[Evaluation, Comparison | None]:
+    store = Store(project.state)
+    golden = stages.load_golden(project, store, suite).table
+    answers = stages.current_answers(project, store, suite, golden, version)
+    scored = stages.score_answers(project, suite, golden, answers)
+    evaluation = stages.evaluate(project, suite, scored, stages.load_gates(project, suite))
+    if against == BASELINE:
+        return evaluation, stages.compare_with_baseline(project, suite, golden, answers)
+    other = prompt_file(project.prompts(suite.name), against).stem
+    before = stages.current_answers(project, store, suite, golden, other)
+    return evaluation, stages.compare_versions(project, suite, golden, before, answers)
+
+
+def _list(project: Project, suite: Suite, as_json: bool) -> None:
+    approvals = read_approvals(project.golden(suite.name))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(approvals), indent=2).decode())
+        return
+    now = datetime.datetime.now(datetime.UTC)
+    for each in approvals:
+        state = "expired" if each.expired(now) else "not expired"
+        click.echo(f"{each.version} against {each.against} ({state}): {each.told}")
+    if not approvals:
+        click.echo(f"{suite.name} has no approval.")
