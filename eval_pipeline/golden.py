@@ -5,13 +5,22 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import lt
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from eval_pipeline.content import content_hash, files_hash, write_json
-from eval_pipeline.documents import Check, no_checks, read_json, read_json_blocks, read_tsv
+from eval_pipeline.documents import (
+    Check,
+    Glance,
+    no_checks,
+    no_glance,
+    read_json,
+    read_json_blocks,
+    read_tsv,
+)
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.suite import Case, CaseReader, Overview, Place, Requirement, Suite
 
@@ -30,10 +39,13 @@ class JsonCases(Generic[Entry]):
 
     suffixes: tuple[str, ...] = (".json", *JSON_LINES)
 
-    def __init__(self, entry: type[Entry], case: Any, check: Check = no_checks) -> None:
+    def __init__(
+        self, entry: type[Entry], case: Any, check: Check = no_checks, glance: Glance = no_glance
+    ) -> None:
         self._entry = entry
         self._case = case
         self._check = check
+        self._glance = glance
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
         """The cases of one file."""
@@ -46,7 +58,7 @@ class JsonCases(Generic[Entry]):
     ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
         """The cases of one file with their lines, many at a time."""
         if path.suffix.lower() in JSON_LINES:
-            for records, lines in read_json_blocks(path, self._entry, problems, self._check):
+            for records, lines in read_json_blocks(path, self._entry, problems, self._check, self._glance):
                 yield list(map(self._case, records)), lines
         else:
             for entry, line in read_json(path, self._entry, problems, self._check):
@@ -157,14 +169,34 @@ def _blocks(
 
 
 class _Ids:
-    """The ids seen so far, each with the file and line of its first appearance in one number."""
+    """The ids seen so far, each with the file and line of its first appearance in one number.
+
+    As long as they come in ascending order none can stand twice: blocks are put aside, and looked into
+    only when one of them breaks that order.
+    """
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
         self._places: dict[str, int] = {}
+        self._aside: list[tuple[Sequence[str], int, Sequence[int]]] = []
+        self._ascending = True
 
     def add(self, ids: Sequence[str], file: int, lines: Sequence[int], problems: Problems) -> None:
         """Note the ids of a block; those that are unusable or not new go to `problems`."""
+        if not ids:
+            return
+        if self._ascending:
+            last = self._aside[-1][0][-1] if self._aside else ""
+            if last < ids[0] and all(map(lt, ids, ids[1:])) and _are_ids(ids):
+                self._aside.append((ids, file, lines))
+                return
+            self._ascending = False
+            for block in self._aside:
+                self._note(*block, problems)
+            self._aside.clear()
+        self._note(ids, file, lines, problems)
+
+    def _note(self, ids: Sequence[str], file: int, lines: Sequence[int], problems: Problems) -> None:
         start = file * MOST_LINES
         before = len(self._places)
         if _are_ids(ids) and self._places.keys().isdisjoint(ids):
@@ -258,7 +290,8 @@ class OverviewBuilder:
 def _extend(columns: dict[str, list[Any]], rows: Sequence[Mapping[str, Any]], count: int) -> None:
     """Add rows to columns of that many rows; blank where a row or a column lacks something."""
     names = dict.fromkeys(rows[0] if rows else ())
-    if all(row.keys() == names.keys() for row in rows) and (names.keys() == columns.keys() or not count):
+    distinct = dict(zip(map(id, rows), rows, strict=True)).values()
+    if all(row.keys() == names.keys() for row in distinct) and (names.keys() == columns.keys() or not count):
         for name in names:
             columns.setdefault(name, []).extend([row[name] for row in rows])
         return

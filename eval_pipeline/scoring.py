@@ -354,9 +354,7 @@ def _populations(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Val
         for metric in suite.metrics
         if metric.population is not everything
     }
-    return {
-        name: np.array([applies(case) for case in cases], dtype=float) for name, applies in columns.items()
-    }
+    return {name: np.fromiter(map(applies, cases), float, len(cases)) for name, applies in columns.items()}
 
 
 class _TableBuilder:
@@ -386,8 +384,6 @@ class _TableBuilder:
         if self._names != set(counts):
             odd = ", ".join(sorted(self._names ^ set(counts)))
             raise ValueError(f"the suite does not count the same for every answer: {odd}")
-        attributes = [case.attributes for case in cases]
-        names = sorted(set().union(*{id(each): each for each in attributes}.values()))
         rows = len(cases)
         self._chunks.append(
             pa.table(
@@ -400,10 +396,7 @@ class _TableBuilder:
                         else pa.array([getattr(each, field) for each in failures], pa.string())
                         for name, field in (("error", "kind"), ("detail", "detail"))
                     },
-                    **{
-                        ATTRIBUTE + name: pa.array([each.get(name) for each in attributes], pa.string())
-                        for name in names
-                    },
+                    **_attributes(cases),
                     **{name: pa.array(_small(values)) for name, values in counts.items()},
                 }
             )
@@ -428,6 +421,20 @@ class _TableBuilder:
             ),
             pa.concat_tables([_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]).sort_by(order),
         )
+
+
+def _attributes(cases: Sequence[Case[Any, Any]]) -> dict[str, pa.Array]:
+    """The attributes of cases as columns. Many cases may share the same: each is looked at once."""
+    import pyarrow as pa
+
+    held = [case.attributes for case in cases]
+    distinct = dict(zip(map(id, held), held, strict=True))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    rows = np.fromiter(map(numbers.__getitem__, map(id, held)), np.int64, len(held))
+    return {
+        ATTRIBUTE + name: pa.array([each.get(name) for each in distinct.values()], pa.string()).take(rows)
+        for name in sorted(set().union(*distinct.values()))
+    }
 
 
 def _in_order(counts: pa.Table) -> bool:

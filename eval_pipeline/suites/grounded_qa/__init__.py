@@ -9,6 +9,7 @@ from eval_pipeline.suites.grounded_qa.cases import (
     GoldEntry,
     GroundedExpected,
     GroundedInput,
+    are_sound,
     check_entry,
     to_case,
 )
@@ -28,7 +29,7 @@ from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces
 SUITE = Suite(
     name="grounded_qa",
     description="Questions over a corpus: a claim with citations, or a refusal where it has no answer.",
-    reader=JsonCases(GoldEntry, to_case, check_entry),
+    reader=JsonCases(GoldEntry, to_case, check_entry, are_sound),
     input=GroundedInput,
     expected=GroundedExpected,
     output=GroundedAnswer,
