@@ -5,21 +5,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
-from eval_pipeline.answers import AnswerFile
+from eval_pipeline.answers import AnswerFile, AnswersInStep, OutOfStep
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
+from eval_pipeline.evaluation import context_for, measured_models, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import OverviewBuilder, read_case_blocks, shortfalls
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports.markdown import flat
-from eval_pipeline.scoring import score_blocks
-from eval_pipeline.suite import Case, Overview, Suite
+from eval_pipeline.scoring import Scores, score_blocks
+from eval_pipeline.suite import Case, Context, Overview, Suite
 from eval_pipeline.suites import find_suite
 
 
@@ -56,30 +56,14 @@ def command(
     problems = Problems()
     given = _settings(settings, problems)
     gates = override(read_gates(found, home / GATES_FILE, problems), limits, found)
-    answers = _open(found, outputs, problems)
-    overview = OverviewBuilder(found)
     used = context_for(found, golden, project.golden(found.name), settings=given)
-
-    def blocks() -> Iterator[Sequence[Case[Any, Any]]]:
-        for cases, file, _ in read_case_blocks(found, golden, problems):
-            overview.add_block(cases, file)
-            yield cases
-        problems.stop_if_any()
-
-    if answers is None:
-        list(blocks())
-    assert answers is not None
-    scores = score_blocks(found, blocks(), answers, used, keep_diagnoses=not as_json)
-    summary = summarize(found, scores, gates, measured_models(found, used))
-    built = overview.build(used.references)
-    strangers = answers.without_case(built.case_ids)
-    _mention_what_is_odd(found, built, answers, strangers)
+    scored = _score_in_step(found, golden, outputs, used, as_json) if not problems else None
+    scored = scored or _score(found, golden, _open(found, outputs, problems), used, problems, as_json)
+    summary = summarize(found, scored.scores, gates, measured_models(found, used))
+    _mention_what_is_odd(found, scored)
     if as_json:
-        click.echo(
-            msgspec.json.format(
-                msgspec.json.encode(_report(found, summary, answers, strangers, used.settings)), indent=2
-            ).decode()
-        )
+        report = {**score_report(found, summary, used.settings), "outputs": _odd(scored)}
+        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
     else:
         from eval_pipeline.cli.console import print_summary
 
@@ -87,15 +71,57 @@ def command(
     context.exit(0 if summary.passed else BLOCKED)
 
 
-def _report(
-    suite: Suite, summary: Summary, answers: AnswerFile, strangers: Sequence[str], settings: object
-) -> dict[str, object]:
-    odd: dict[str, object] = {
-        "without_case": len(strangers),
-        "repeated": answers.repeated,
-        "warnings": [str(problem) for problem in answers.warnings],
+class _Scored(NamedTuple):
+    """Scores, and what they rest on."""
+
+    scores: Scores
+    overview: Overview
+    answers: AnswerFile | AnswersInStep
+    strangers: list[str]
+    """Cases with outputs that the golden set lacks."""
+
+
+def _score_in_step(
+    suite: Suite, golden: Path, outputs: Path, context: Context, as_json: bool
+) -> _Scored | None:
+    """The scores of outputs that follow the cases line by line; None where anything is odd."""
+    answers = suite.answers_in_step(outputs) if suite.answers_in_step and outputs.is_file() else None
+    try:
+        return _score(suite, golden, answers, context, Problems(), as_json) if answers else None
+    except (OutOfStep, BadInput):
+        return None
+
+
+def _score(
+    suite: Suite,
+    golden: Path,
+    answers: AnswerFile | AnswersInStep | None,
+    context: Context,
+    problems: Problems,
+    as_json: bool,
+) -> _Scored:
+    overview = OverviewBuilder(suite)
+
+    def blocks() -> Iterator[Sequence[Case[Any, Any]]]:
+        for cases, file, _ in read_case_blocks(suite, golden, problems):
+            overview.add_block(cases, file)
+            yield cases
+        problems.stop_if_any()
+
+    if answers is None:
+        list(blocks())
+    assert answers is not None
+    scores = score_blocks(suite, blocks(), answers, context, keep_diagnoses=not as_json)
+    built = overview.build(context.references)
+    return _Scored(scores, built, answers, answers.without_case(built.case_ids))
+
+
+def _odd(scored: _Scored) -> dict[str, object]:
+    return {
+        "without_case": len(scored.strangers),
+        "repeated": scored.answers.repeated,
+        "warnings": [str(problem) for problem in scored.answers.warnings],
     }
-    return {**score_report(suite, summary, settings), "outputs": odd}
 
 
 def _home(project: Project, suite: Suite, golden: Path) -> Path:
@@ -125,10 +151,9 @@ def _open(suite: Suite, path: Path, problems: Problems) -> AnswerFile | None:
     return None
 
 
-def _mention_what_is_odd(
-    suite: Suite, overview: Overview, answers: AnswerFile, strangers: Sequence[str]
-) -> None:
-    for requirement, missing in shortfalls(suite, overview):
+def _mention_what_is_odd(suite: Suite, scored: _Scored) -> None:
+    answers, strangers = scored.answers, scored.strangers
+    for requirement, missing in shortfalls(suite, scored.overview):
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             click.echo(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)

@@ -24,7 +24,7 @@ from eval_pipeline.suites.grounded_qa.scoring import (
     report_keys,
     score,
 )
-from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces
+from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces, traces_in_step
 
 SUITE = Suite(
     name="grounded_qa",
@@ -46,6 +46,7 @@ SUITE = Suite(
     parameters=Parameters,
     settings=Settings,
     answers=read_traces,
+    answers_in_step=traces_in_step,
     groups=("answerability", "evidence"),
     requirements=REQUIREMENTS,
     advice=advise,
