@@ -16,6 +16,7 @@ import msgspec
 
 from eval_pipeline.documents import (
     Block,
+    Part,
     RawLine,
     decode_block,
     decode_line,
@@ -322,9 +323,9 @@ class AnswersInStep:
     trials = (FIRST_TRIAL,)
     repeated = 0
 
-    def __init__(self, path: Path, format_: LineFormat[Any], shortcut: Shortcut[Any]) -> None:
+    def __init__(self, path: Path, format_: LineFormat[Any], shortcut: Shortcut[Any], part: Part) -> None:
         self.warnings = Problems()
-        self._blocks = line_blocks(path, self.warnings)
+        self._blocks = line_blocks(path, self.warnings, part)
         self._format = format_
         self._shortcut = shortcut
         self._id = attrgetter(format_.id_field)
@@ -353,7 +354,7 @@ class AnswersInStep:
 
     def without_case(self, known: Collection[str]) -> list[str]:
         """Nothing: where lines are left over, they are out of step."""
-        if self._ids or next(self._blocks, None) or len(self.warnings):
+        if self._ids or any(self._blocks) or len(self.warnings):
             raise OutOfStep
         return []
 
@@ -363,7 +364,7 @@ class AnswersInStep:
         if len(lines) != data.count(b"\n"):  # some are blank
             data = b"".join(_ended(line.data) for line in block.lines())
             lines = self._shortcut.lines(data)
-        ids = [line and self._id(line) for line in lines]
+        ids: list[Any] = [line and self._id(line) for line in lines]
         outputs = [line and self._shortcut.output(line) for line in lines]
         trials = {line.trial for line in lines if line}
         closer = [number for number, output in enumerate(outputs) if output is None]

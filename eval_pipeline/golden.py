@@ -13,8 +13,10 @@ import msgspec
 
 from eval_pipeline.content import content_hash, files_hash, write_json
 from eval_pipeline.documents import (
+    WHOLE,
     Check,
     Glance,
+    Part,
     no_checks,
     no_glance,
     read_json,
@@ -54,11 +56,13 @@ class JsonCases(Generic[Entry]):
                 yield case, Place(path, line)
 
     def read_blocks(
-        self, path: Path, problems: Problems
+        self, path: Path, problems: Problems, part: Part = WHOLE
     ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
-        """The cases of one file with their lines, many at a time."""
+        """The cases of one file with their lines, many at a time; only JSON Lines can be read in part."""
         if path.suffix.lower() in JSON_LINES:
-            for records, lines in read_json_blocks(path, self._entry, problems, self._check, self._glance):
+            for records, lines in read_json_blocks(
+                path, self._entry, problems, self._check, self._glance, part
+            ):
                 yield list(map(self._case, records)), lines
         else:
             for entry, line in read_json(path, self._entry, problems, self._check):
@@ -138,7 +142,9 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
             yield GoldenCase(case, file, line, content_hash(case.input), content_hash(case))
 
 
-def read_case_blocks(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenBlock]:
+def read_case_blocks(
+    suite: Suite, path: Path, problems: Problems, part: Part = WHOLE
+) -> Iterator[GoldenBlock]:
     """Every case of a golden file or folder, many at a time and without their hashes, which are dear."""
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
@@ -153,16 +159,16 @@ def read_case_blocks(suite: Suite, path: Path, problems: Problems) -> Iterator[G
         if not file.is_file():
             problems.add(file, "cannot be read", "It is no file; remove it, or mend the link.")
             continue
-        for cases, lines in _blocks(suite.reader, file, problems):
+        for cases, lines in _blocks(suite.reader, file, problems, part):
             ids.add([case.id for case in cases], number, lines, problems)
             yield GoldenBlock(cases, name, lines)
 
 
 def _blocks(
-    reader: CaseReader, file: Path, problems: Problems
+    reader: CaseReader, file: Path, problems: Problems, part: Part
 ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
     if isinstance(reader, JsonCases):
-        yield from reader.read_blocks(file, problems)
+        yield from reader.read_blocks(file, problems, part)
     else:
         for case, place in reader.read(file, problems):
             yield [case], [place.line]
@@ -285,6 +291,22 @@ class OverviewBuilder:
             for columns in (self._attributes, self._measures)
         )
         return Overview(self._case_ids, self._files, attributes, measures, references)
+
+
+def joined(overviews: Sequence[Overview]) -> Overview:
+    """One overview of several parts of a golden set, which measure the same."""
+    first = overviews[0]
+
+    def columns(parts: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+        return {name: list(chain.from_iterable(each[name] for each in parts)) for name in parts[0]}
+
+    return Overview(
+        list(chain.from_iterable(each.case_ids for each in overviews)),
+        list(chain.from_iterable(each.files for each in overviews)),
+        columns([each.attributes for each in overviews]),
+        columns([each.measures for each in overviews]),
+        first.references,
+    )
 
 
 def _extend(columns: dict[str, list[Any]], rows: Sequence[Mapping[str, Any]], count: int) -> None:

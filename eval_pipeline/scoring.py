@@ -407,20 +407,33 @@ class _TableBuilder:
             self._diagnoses.append(_rows_table(list(rows), DIAGNOSIS_COLUMNS))
 
     def build(self) -> Scores:
-        import pyarrow as pa
+        diagnoses = [_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]
+        return _assembled(self._chunks, [_rows_table(self.keyed, KEYED_COLUMNS)], diagnoses)
 
-        counts = pa.concat_tables(self._chunks, promote_options="permissive")
-        if not _in_order(counts):
-            counts = counts.sort_by([("trial", "ascending"), ("case_id", "ascending")])
-        order = [("case_id", "ascending"), ("trial", "ascending")]
-        keyed = _rows_table(self.keyed, KEYED_COLUMNS)
-        return Scores(
-            counts,
-            keyed.sort_by(
-                [*order, ("table", "ascending"), ("row_key", "ascending"), ("column_key", "ascending")]
-            ),
-            pa.concat_tables([_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]).sort_by(order),
-        )
+
+def merged(shards: Sequence[Scores]) -> Scores:
+    """The scores of a golden set from those of its parts."""
+    return _assembled(
+        [each.counts for each in shards], [each.keyed for each in shards], [each.diagnoses for each in shards]
+    )
+
+
+def _assembled(
+    counts: Sequence[pa.Table], keyed: Sequence[pa.Table], diagnoses: Sequence[pa.Table]
+) -> Scores:
+    """Pieces of tables, put together and in order."""
+    import pyarrow as pa
+
+    order = [("case_id", "ascending"), ("trial", "ascending")]
+    keys = [(name, "ascending") for name in ("table", "row_key", "column_key")]
+    rows = pa.concat_tables(counts, promote_options="permissive")
+    if not _in_order(rows):
+        rows = rows.sort_by([("trial", "ascending"), ("case_id", "ascending")])
+    return Scores(
+        rows,
+        pa.concat_tables(keyed).sort_by([*order, *keys]),
+        pa.concat_tables(diagnoses).sort_by(order),
+    )
 
 
 def _attributes(cases: Sequence[Case[Any, Any]]) -> dict[str, pa.Array]:

@@ -27,7 +27,7 @@ class GroundedExpected(msgspec.Struct, frozen=True, gc=False):
     """A right claim holds one of them; none means that any claim will do."""
     gold_citations: list[str] | UnsetType = UNSET
     """The passages that hold the answer."""
-    constraints: list[str] = []
+    constraints: tuple[str, ...] = ()
 
 
 class GoldEntry(GroundedExpected, frozen=True, gc=False, kw_only=True):

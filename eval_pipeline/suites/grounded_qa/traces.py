@@ -18,7 +18,7 @@ from eval_pipeline.answers import (
     index_answers,
     index_lines,
 )
-from eval_pipeline.documents import decode_line, json_lines
+from eval_pipeline.documents import Part, decode_line, json_lines
 from eval_pipeline.problems import Problems
 
 NULL = msgspec.Raw(b"null")
@@ -119,9 +119,9 @@ def read_traces(path: Path, problems: Problems) -> AnswerFile:
     return index_lines(path, problems, TRACES) if _are_traces(path) else index_answers(path, problems)
 
 
-def traces_in_step(path: Path) -> AnswersInStep | None:
-    """The same for traces that may follow the cases one by one."""
-    return AnswersInStep(path, TRACES, SHORTCUT) if _are_traces(path) else None
+def traces_in_step(path: Path, part: Part) -> AnswersInStep | None:
+    """A part of a trace file whose lines may follow the cases one by one."""
+    return AnswersInStep(path, TRACES, SHORTCUT, part) if _are_traces(path) else None
 
 
 def _are_traces(path: Path) -> bool:
