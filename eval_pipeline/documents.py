@@ -193,6 +193,7 @@ def _required(record_type: type[Any]) -> list[str]:
     return [each.encode_name for each in msgspec.structs.fields(record_type) if each.required]
 
 
+@cache
 def _strict_decoder(record_type: type[Any]) -> msgspec.json.Decoder[Any] | None:
     """A decoder that refuses unknown fields, so that a misspelt one is noticed; None where it cannot tell.
 
