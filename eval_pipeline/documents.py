@@ -132,7 +132,7 @@ def read_json_blocks(
     slower and names everything that is wrong.
     """
     before, empty = len(problems), True
-    decoder = _strict_decoder(record_type)
+    decoder = _strict_decoder(typing.cast(Any, record_type))
     for block in line_blocks(path, problems, part):
         records = decode_block(decoder, block.data) if decoder else None
         if records is None or not (glance(records) or not any(map(any, map(check, records)))):
