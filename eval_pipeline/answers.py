@@ -15,6 +15,8 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, runtime_checkable
 import msgspec
 
 from eval_pipeline.documents import (
+    Block,
+    Part,
     RawLine,
     decode_block,
     decode_line,
@@ -202,6 +204,38 @@ Line = TypeVar("Line", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
+class Shortcut(Generic[Line]):
+    """How lines with nothing unusual about them are read, many at a time."""
+
+    line: type[Line]
+    """Such a line; the id and `trial` are among its fields."""
+    output: Callable[[Line], Any]
+    """The output on it, or None where it deserves a closer look."""
+
+    def lines(self, data: bytes) -> list[Line | None]:
+        """What stands on every line; None where it is unusual."""
+        return self._lines(data, msgspec.json.Decoder(self.line))
+
+    def outputs(self, data: bytes) -> list[Any]:
+        """The output on every line; None where it deserves a closer look."""
+        return [line and self.output(line) for line in self.lines(data)]
+
+    def _lines(self, data: bytes, decoder: msgspec.json.Decoder[Line]) -> list[Line | None]:
+        try:
+            if len(data) <= LARGEST_OUTPUT:
+                return [*decoder.decode_lines(data)]
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            pass
+        # Something is unusual about one of them at least; halving finds it soon, and spares the others.
+        middle = data.find(b"\n", len(data) // 2) + 1
+        if middle == len(data):
+            middle = data.rfind(b"\n", 0, len(data) - 1) + 1
+        if not middle:
+            return [None]
+        return self._lines(data[:middle], decoder) + self._lines(data[middle:], decoder)
+
+
+@dataclass(frozen=True)
 class LineFormat(Generic[Line]):
     """How the lines of an outputs file are read."""
 
@@ -214,8 +248,8 @@ class LineFormat(Generic[Line]):
     """What a line should look like."""
     brief: type[msgspec.Struct] | None = None
     """The part of a line that an index needs, `id_field` and `trial` among it; all of it by default."""
-    outputs: Callable[[bytes], list[Any]] | None = None
-    """A shortcut from lines to outputs; None stands for each line that deserves a closer look."""
+    shortcut: Shortcut[Any] | None = None
+    """From lines to outputs without an `Answer` around each."""
     forgives_cut: bool = False
     """Whether a last line that was cut off is a warning, and no problem."""
 
@@ -251,13 +285,14 @@ class AnswerFile:
 
     def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
         """The outputs for some cases, where the format has a shortcut; None where `get` must be asked."""
-        if self._format.outputs is None:
+        shortcut = self._format.shortcut
+        if shortcut is None:
             return [None] * len(case_ids)
         data = self._span(case_ids, trial)
         if data is not None:
-            return self._format.outputs(data)
+            return shortcut.outputs(data)
         lines = self._lines(case_ids, trial)
-        found = iter(self._format.outputs(b"".join(lines)))
+        found = iter(shortcut.outputs(b"".join(lines)))
         return [next(found) if line else None for line in lines]
 
     def _span(self, case_ids: Sequence[str], trial: int) -> bytes | None:
@@ -296,6 +331,88 @@ class AnswerFile:
             return []
         asked = set(known)
         return sorted({case_id for places in self._places.values() for case_id in places} - asked)
+
+
+class OutOfStep(Exception):
+    """The lines of a file do not follow the cases one by one, or are not all in order."""
+
+
+class AnswersInStep:
+    """A file whose lines follow the cases one by one, all of the first trial.
+
+    It is read once, along with the cases, and nothing of it is kept. Whatever does not fit is `OutOfStep`:
+    then an `AnswerFile` tells everything about it.
+    """
+
+    trials = (FIRST_TRIAL,)
+    repeated = 0
+
+    def __init__(self, path: Path, format_: LineFormat[Any], shortcut: Shortcut[Any], part: Part) -> None:
+        self.warnings = Problems()
+        self._blocks = line_blocks(path, self.warnings, part)
+        self._format = format_
+        self._shortcut = shortcut
+        self._id = attrgetter(format_.id_field)
+        self._decoder = msgspec.json.Decoder(format_.line)
+        self._ids: list[str] = []
+        self._outputs: list[Any] = []
+        self._unusual: dict[str, Answer] = {}
+
+    def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
+        """The outputs on the next lines, which must belong to these cases; None where `get` must be asked."""
+        count = len(case_ids)
+        while len(self._ids) < count and (block := next(self._blocks, None)):
+            self._read(block)
+        if self._ids[:count] != case_ids:
+            raise OutOfStep
+        found = self._outputs[:count]
+        del self._ids[:count], self._outputs[:count]
+        return found
+
+    def get(self, case_id: str, trial: int, input_hash: str = "") -> Answer:
+        """The answer on a line that was just read and deserves a closer look."""
+        try:
+            return self._unusual.pop(case_id)
+        except KeyError:
+            raise OutOfStep from None
+
+    def without_case(self, known: Collection[str]) -> list[str]:
+        """Nothing: where lines are left over, they are out of step."""
+        if self._ids or any(self._blocks) or len(self.warnings):
+            raise OutOfStep
+        return []
+
+    def _read(self, block: Block) -> None:
+        data = _ended(block.data)
+        lines = self._shortcut.lines(data)
+        if len(lines) != data.count(b"\n"):  # some are blank
+            data = b"".join(_ended(line.data) for line in block.lines())
+            lines = self._shortcut.lines(data)
+        ids: list[Any] = [line and self._id(line) for line in lines]
+        outputs = [line and self._shortcut.output(line) for line in lines]
+        trials = {line.trial for line in lines if line}
+        closer = [number for number, output in enumerate(outputs) if output is None]
+        for number, line in zip(closer, _picked(data, closer), strict=True):
+            answer = self._answer(line)
+            ids[number] = answer.case_id
+            trials.add(answer.trial)
+            self._unusual[answer.case_id] = answer
+        if trials != {FIRST_TRIAL}:
+            raise OutOfStep
+        self._ids += ids
+        self._outputs += outputs
+
+    def _answer(self, line: bytes) -> Answer:
+        try:
+            return self._format.answer(self._decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise OutOfStep from None
+
+
+def _picked(data: bytes, numbers: Sequence[int]) -> list[bytes]:
+    """Some of the lines in a block."""
+    lines = BytesIO(data).readlines() if numbers else []
+    return [lines[number] for number in numbers]
 
 
 def _ended(line: bytes) -> bytes:

@@ -5,13 +5,24 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import lt
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from eval_pipeline.content import content_hash, files_hash, write_json
-from eval_pipeline.documents import Check, no_checks, read_json, read_json_blocks, read_tsv
+from eval_pipeline.documents import (
+    WHOLE,
+    Check,
+    Glance,
+    Part,
+    no_checks,
+    no_glance,
+    read_json,
+    read_json_blocks,
+    read_tsv,
+)
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.suite import Case, CaseReader, Overview, Place, Requirement, Suite
 
@@ -30,10 +41,13 @@ class JsonCases(Generic[Entry]):
 
     suffixes: tuple[str, ...] = (".json", *JSON_LINES)
 
-    def __init__(self, entry: type[Entry], case: Any, check: Check = no_checks) -> None:
+    def __init__(
+        self, entry: type[Entry], case: Any, check: Check = no_checks, glance: Glance = no_glance
+    ) -> None:
         self._entry = entry
         self._case = case
         self._check = check
+        self._glance = glance
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
         """The cases of one file."""
@@ -42,11 +56,13 @@ class JsonCases(Generic[Entry]):
                 yield case, Place(path, line)
 
     def read_blocks(
-        self, path: Path, problems: Problems
+        self, path: Path, problems: Problems, part: Part = WHOLE
     ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
-        """The cases of one file with their lines, many at a time."""
+        """The cases of one file with their lines, many at a time; only JSON Lines can be read in part."""
         if path.suffix.lower() in JSON_LINES:
-            for records, lines in read_json_blocks(path, self._entry, problems, self._check):
+            for records, lines in read_json_blocks(
+                path, self._entry, problems, self._check, self._glance, part
+            ):
                 yield list(map(self._case, records)), lines
         else:
             for entry, line in read_json(path, self._entry, problems, self._check):
@@ -126,7 +142,9 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
             yield GoldenCase(case, file, line, content_hash(case.input), content_hash(case))
 
 
-def read_case_blocks(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenBlock]:
+def read_case_blocks(
+    suite: Suite, path: Path, problems: Problems, part: Part = WHOLE
+) -> Iterator[GoldenBlock]:
     """Every case of a golden file or folder, many at a time and without their hashes, which are dear."""
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
@@ -141,30 +159,50 @@ def read_case_blocks(suite: Suite, path: Path, problems: Problems) -> Iterator[G
         if not file.is_file():
             problems.add(file, "cannot be read", "It is no file; remove it, or mend the link.")
             continue
-        for cases, lines in _blocks(suite.reader, file, problems):
+        for cases, lines in _blocks(suite.reader, file, problems, part):
             ids.add([case.id for case in cases], number, lines, problems)
             yield GoldenBlock(cases, name, lines)
 
 
 def _blocks(
-    reader: CaseReader, file: Path, problems: Problems
+    reader: CaseReader, file: Path, problems: Problems, part: Part
 ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
     if isinstance(reader, JsonCases):
-        yield from reader.read_blocks(file, problems)
+        yield from reader.read_blocks(file, problems, part)
     else:
         for case, place in reader.read(file, problems):
             yield [case], [place.line]
 
 
 class _Ids:
-    """The ids seen so far, each with the file and line of its first appearance in one number."""
+    """The ids seen so far, each with the file and line of its first appearance in one number.
+
+    As long as they come in ascending order none can stand twice: blocks are put aside, and looked into
+    only when one of them breaks that order.
+    """
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
         self._places: dict[str, int] = {}
+        self._aside: list[tuple[Sequence[str], int, Sequence[int]]] = []
+        self._ascending = True
 
     def add(self, ids: Sequence[str], file: int, lines: Sequence[int], problems: Problems) -> None:
         """Note the ids of a block; those that are unusable or not new go to `problems`."""
+        if not ids:
+            return
+        if self._ascending:
+            last = self._aside[-1][0][-1] if self._aside else ""
+            if last < ids[0] and all(map(lt, ids, ids[1:])) and _are_ids(ids):
+                self._aside.append((ids, file, lines))
+                return
+            self._ascending = False
+            for block in self._aside:
+                self._note(*block, problems)
+            self._aside.clear()
+        self._note(ids, file, lines, problems)
+
+    def _note(self, ids: Sequence[str], file: int, lines: Sequence[int], problems: Problems) -> None:
         start = file * MOST_LINES
         before = len(self._places)
         if _are_ids(ids) and self._places.keys().isdisjoint(ids):
@@ -255,10 +293,27 @@ class OverviewBuilder:
         return Overview(self._case_ids, self._files, attributes, measures, references)
 
 
+def joined(overviews: Sequence[Overview]) -> Overview:
+    """One overview of several parts of a golden set, which measure the same."""
+    first = overviews[0]
+
+    def columns(parts: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+        return {name: list(chain.from_iterable(each[name] for each in parts)) for name in parts[0]}
+
+    return Overview(
+        list(chain.from_iterable(each.case_ids for each in overviews)),
+        list(chain.from_iterable(each.files for each in overviews)),
+        columns([each.attributes for each in overviews]),
+        columns([each.measures for each in overviews]),
+        first.references,
+    )
+
+
 def _extend(columns: dict[str, list[Any]], rows: Sequence[Mapping[str, Any]], count: int) -> None:
     """Add rows to columns of that many rows; blank where a row or a column lacks something."""
     names = dict.fromkeys(rows[0] if rows else ())
-    if all(row.keys() == names.keys() for row in rows) and (names.keys() == columns.keys() or not count):
+    distinct = dict(zip(map(id, rows), rows, strict=True)).values()
+    if all(row.keys() == names.keys() for row in distinct) and (names.keys() == columns.keys() or not count):
         for name in names:
             columns.setdefault(name, []).extend([row[name] for row in rows])
         return

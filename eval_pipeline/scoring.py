@@ -369,9 +369,7 @@ def _populations(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Val
         for metric in suite.metrics
         if metric.population is not everything
     }
-    return {
-        name: np.array([applies(case) for case in cases], dtype=float) for name, applies in columns.items()
-    }
+    return {name: np.fromiter(map(applies, cases), float, len(cases)) for name, applies in columns.items()}
 
 
 class _TableBuilder:
@@ -401,8 +399,6 @@ class _TableBuilder:
         if self._names != set(counts):
             odd = ", ".join(sorted(self._names ^ set(counts)))
             raise ValueError(f"the suite does not count the same for every answer: {odd}")
-        attributes = [case.attributes for case in cases]
-        names = sorted(set().union(*{id(each): each for each in attributes}.values()))
         rows = len(cases)
         self._chunks.append(
             pa.table(
@@ -415,10 +411,7 @@ class _TableBuilder:
                         else pa.array([getattr(each, field) for each in failures], pa.string())
                         for name, field in (("error", "kind"), ("detail", "detail"))
                     },
-                    **{
-                        ATTRIBUTE + name: pa.array([each.get(name) for each in attributes], pa.string())
-                        for name in names
-                    },
+                    **_attributes(cases),
                     **{name: pa.array(_small(values)) for name, values in counts.items()},
                 }
             )
@@ -429,18 +422,46 @@ class _TableBuilder:
             self._diagnoses.append(_rows_table(list(rows), DIAGNOSIS_COLUMNS))
 
     def build(self) -> Scores:
-        import pyarrow as pa
+        diagnoses = [_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]
+        return _assembled(self._chunks, [_rows_table(self.keyed, KEYED_COLUMNS)], diagnoses)
 
-        counts = pa.concat_tables(self._chunks, promote_options="permissive")
-        if not _in_order(counts):
-            counts = counts.sort_by([("trial", "ascending"), ("case_id", "ascending")])
-        order = [("case_id", "ascending"), ("trial", "ascending")]
-        keyed = _rows_table(self.keyed, KEYED_COLUMNS)
-        return Scores(
-            counts,
-            keyed.sort_by([*order, *KEYED_ORDER]),
-            pa.concat_tables([_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]).sort_by(order),
-        )
+
+def merged(shards: Sequence[Scores]) -> Scores:
+    """The scores of a golden set from those of its parts."""
+    return _assembled(
+        [each.counts for each in shards], [each.keyed for each in shards], [each.diagnoses for each in shards]
+    )
+
+
+def _assembled(
+    counts: Sequence[pa.Table], keyed: Sequence[pa.Table], diagnoses: Sequence[pa.Table]
+) -> Scores:
+    """Pieces of tables, put together and in order."""
+    import pyarrow as pa
+
+    order = [("case_id", "ascending"), ("trial", "ascending")]
+    rows = pa.concat_tables(counts, promote_options="permissive")
+    if not _in_order(rows):
+        rows = rows.sort_by([("trial", "ascending"), ("case_id", "ascending")])
+    return Scores(
+        rows,
+        pa.concat_tables(keyed).sort_by([*order, *KEYED_ORDER]),
+        pa.concat_tables(diagnoses).sort_by(order),
+    )
+
+
+def _attributes(cases: Sequence[Case[Any, Any]]) -> dict[str, pa.Array]:
+    """The attributes of cases as columns. Many cases may share the same: each is looked at once."""
+    import pyarrow as pa
+
+    held = [case.attributes for case in cases]
+    distinct = dict(zip(map(id, held), held, strict=True))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    rows = np.fromiter(map(numbers.__getitem__, map(id, held)), np.int64, len(held))
+    return {
+        ATTRIBUTE + name: pa.array([each.get(name) for each in distinct.values()], pa.string()).take(rows)
+        for name in sorted(set().union(*distinct.values()))
+    }
 
 
 def _in_order(counts: pa.Table) -> bool:

@@ -16,7 +16,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFile, index_answers
+from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFile, AnswersInStep, index_answers
+from eval_pipeline.documents import Part
 from eval_pipeline.problems import Problems
 
 Input = TypeVar("Input")
@@ -469,6 +470,8 @@ class Suite:
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
     """What an errored case counts as in metrics that are not means over cases: at its worst."""
     answers: AnswerReader = index_answers
+    answers_in_step: Callable[[Path, Part], AnswersInStep | None] | None = None
+    """A quicker way to read outputs that follow the cases one by one; None for a file that has none."""
     groups: tuple[str, ...] = ()
     """Case attributes by which every metric is also shown."""
     tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval_pipeline import documents
 from eval_pipeline.documents import (
     LARGEST_FILE,
     LARGEST_LINE,
@@ -20,6 +22,8 @@ from eval_pipeline.documents import (
     FieldPath,
     Violation,
     json_line,
+    line_blocks,
+    parts_in_step,
     read_json,
     read_json_lines,
     read_yaml,
@@ -393,3 +397,30 @@ def test_a_line_that_is_too_long_costs_only_itself(
     records, found = read(tmp_path / "x.jsonl", text, Flat)
     assert [(line, each.id) for line, each in records] == [(1, "a"), (3, "c")]
     assert [(line, message) for line, _, message in found] == [(2, "the line is longer than 40 bytes")]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20), st.integers(1, 5), st.booleans()
+)
+def test_files_cut_in_step_are_the_same_lines(sizes: list[tuple[int, int]], count: int, ended: bool) -> None:
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "BLOCK", 7)
+        paths = [Path(name) / "one", Path(name) / "other"]
+        for column, path in enumerate(paths):
+            text = "\n".join("x" * size[column] for size in sizes) + "\n" * ended
+            path.write_text(text)
+        parts = parts_in_step(paths[0], paths[1], count)
+        assert len(parts) == count
+        for column, path in enumerate(paths):
+            problems = Problems()
+            blocks = [block for pair in parts for block in line_blocks(path, problems, pair[column])]
+            assert b"".join(block.data for block in blocks) == path.read_bytes()
+            number = 1
+            for block in blocks:
+                assert block.number == number
+                number += block.data.count(b"\n")
+        starts = [
+            [path.read_bytes()[: pair[column].start].count(b"\n") for pair in parts]
+            for column, path in enumerate(paths)
+        ]
+        assert starts[0] == starts[1]

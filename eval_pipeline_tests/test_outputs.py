@@ -23,7 +23,7 @@ from eval_pipeline.suites import find_suite
 class Boaster:
     """An engine that says by itself what it was given."""
 
-    name, model, trials, reads_prompt = "boaster", "none", 1, True
+    name, model, trials, varies, reads_prompt = "boaster", "none", 1, False, True
 
     def __init__(self, prepared_elsewhere: bool) -> None:
         self.prepared_elsewhere = prepared_elsewhere

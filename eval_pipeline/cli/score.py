@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
-from eval_pipeline.answers import AnswerFile
+from eval_pipeline.answers import AnswerFile, AnswersInStep, OutOfStep
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
+from eval_pipeline.documents import WHOLE, Part, parts_in_step
+from eval_pipeline.evaluation import context_for, measured_models, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
-from eval_pipeline.golden import OverviewBuilder, read_case_blocks, shortfalls
-from eval_pipeline.problems import Problems
+from eval_pipeline.golden import JSON_LINES, OverviewBuilder, joined, read_case_blocks, shortfalls
+from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.processes import in_processes, usable_processors
 from eval_pipeline.project import Project
 from eval_pipeline.reports.markdown import flat
-from eval_pipeline.scoring import score_blocks
-from eval_pipeline.suite import Case, Overview, Suite
+from eval_pipeline.scoring import Scores, merged, score_blocks
+from eval_pipeline.suite import Case, Context, Overview, Suite
 from eval_pipeline.suites import find_suite
+
+LEAST_PART = 2**25
+"""Golden files are cut into parts of at least that many bytes."""
 
 
 @click.command("score")
@@ -56,30 +62,15 @@ def command(
     problems = Problems()
     given = _settings(settings, problems)
     gates = override(read_gates(found, home / GATES_FILE, problems), limits, found)
-    answers = _open(found, outputs, problems)
-    overview = OverviewBuilder(found)
     used = context_for(found, golden, project.golden(found.name), settings=given)
-
-    def blocks() -> Iterator[Sequence[Case[Any, Any]]]:
-        for cases, file, _ in read_case_blocks(found, golden, problems):
-            overview.add_block(cases, file)
-            yield cases
-        problems.stop_if_any()
-
-    if answers is None:
-        list(blocks())
-    assert answers is not None
-    scores = score_blocks(found, blocks(), answers, used, keep_diagnoses=not as_json)
-    summary = summarize(found, scores, gates, measured_models(found, used))
-    built = overview.build(used.references)
-    strangers = answers.without_case(built.case_ids)
-    _mention_what_is_odd(found, built, answers, strangers)
+    scored = _score_in_step(found, golden, outputs, used, as_json) if not problems else None
+    scored = scored or _score(found, golden, _open(found, outputs, problems), used, problems, as_json)
+    summary = summarize(found, scored.scores, gates, measured_models(found, used))
+    _mention_what_is_odd(found, scored)
     if as_json:
-        click.echo(
-            msgspec.json.format(
-                msgspec.json.encode(_report(found, summary, answers, strangers, used.settings)), indent=2
-            ).decode()
-        )
+        odd = {**scored.odd._asdict(), "without_case": len(scored.odd.without_case)}
+        report = {**score_report(found, summary, used.settings), "outputs": odd}
+        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
     else:
         from eval_pipeline.cli.console import print_summary
 
@@ -87,15 +78,77 @@ def command(
     context.exit(0 if summary.passed else BLOCKED)
 
 
-def _report(
-    suite: Suite, summary: Summary, answers: AnswerFile, strangers: Sequence[str], settings: object
-) -> dict[str, object]:
-    odd: dict[str, object] = {
-        "without_case": len(strangers),
-        "repeated": answers.repeated,
-        "warnings": [str(problem) for problem in answers.warnings],
-    }
-    return {**score_report(suite, summary, settings), "outputs": odd}
+class _Odd(NamedTuple):
+    """What is odd about outputs and yet no reason to refuse them."""
+
+    without_case: list[str]
+    """Cases that the golden set lacks."""
+    repeated: int
+    warnings: list[str]
+
+
+class _Scored(NamedTuple):
+    """Scores, and what they rest on."""
+
+    scores: Scores
+    overview: Overview
+    odd: _Odd
+
+
+def _score_in_step(
+    suite: Suite, golden: Path, outputs: Path, context: Context, as_json: bool
+) -> _Scored | None:
+    """The scores of outputs that follow the cases line by line; None where anything is odd.
+
+    Large files are cut, and scored in several processes.
+    """
+    if suite.answers_in_step is None or not outputs.is_file():
+        return None
+    parts = [(WHOLE, WHOLE)]
+    if golden.is_file() and golden.suffix.lower() in JSON_LINES:
+        count = min(usable_processors(), golden.stat().st_size // LEAST_PART)
+        parts = parts_in_step(golden, outputs, count) if count > 1 else parts
+
+    def score_part(part: Part, beside: Part) -> _Scored | None:
+        answers = suite.answers_in_step(outputs, beside) if suite.answers_in_step else None
+        try:
+            return _score(suite, golden, answers, context, Problems(), as_json, part) if answers else None
+        except (OutOfStep, BadInput):
+            return None
+
+    scored = in_processes([partial(score_part, *each) for each in parts])
+    found = [each for each in scored if each]
+    if len(found) < len(parts):
+        return None
+    overview = joined([each.overview for each in found])
+    unique = len(found) == 1 or len(set(overview.case_ids)) == len(overview.case_ids)
+    return _Scored(merged([each.scores for each in found]), overview, found[0].odd) if unique else None
+
+
+def _score(
+    suite: Suite,
+    golden: Path,
+    answers: AnswerFile | AnswersInStep | None,
+    context: Context,
+    problems: Problems,
+    as_json: bool,
+    part: Part = WHOLE,
+) -> _Scored:
+    overview = OverviewBuilder(suite)
+
+    def blocks() -> Iterator[Sequence[Case[Any, Any]]]:
+        for cases, file, _ in read_case_blocks(suite, golden, problems, part):
+            overview.add_block(cases, file)
+            yield cases
+        problems.stop_if_any()
+
+    if answers is None:
+        list(blocks())
+    assert answers is not None
+    scores = score_blocks(suite, blocks(), answers, context, keep_diagnoses=not as_json)
+    built = overview.build(context.references)
+    strangers = answers.without_case(built.case_ids)
+    return _Scored(scores, built, _Odd(strangers, answers.repeated, list(map(str, answers.warnings))))
 
 
 def _home(project: Project, suite: Suite, golden: Path) -> Path:
@@ -125,21 +178,18 @@ def _open(suite: Suite, path: Path, problems: Problems) -> AnswerFile | None:
     return None
 
 
-def _mention_what_is_odd(
-    suite: Suite, overview: Overview, answers: AnswerFile, strangers: Sequence[str]
-) -> None:
-    for requirement, missing in shortfalls(suite, overview):
+def _mention_what_is_odd(suite: Suite, scored: _Scored) -> None:
+    strangers, repeated, warnings = scored.odd
+    for requirement, missing in shortfalls(suite, scored.overview):
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             click.echo(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)
-    for warning in answers.warnings:
+    for warning in warnings:
         click.echo(f"outputs: {warning}", err=True)
     if strangers:
         some = ", ".join(flat(each, 60) for each in strangers[:5])
         click.echo(
             f"outputs: {len(strangers)} cases are not in the golden set and are ignored: {some}", err=True
         )
-    if answers.repeated:
-        click.echo(
-            f"outputs: {answers.repeated} lines repeat a case and trial; the last one counts", err=True
-        )
+    if repeated:
+        click.echo(f"outputs: {repeated} lines repeat a case and trial; the last one counts", err=True)

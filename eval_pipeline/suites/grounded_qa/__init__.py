@@ -9,6 +9,7 @@ from eval_pipeline.suites.grounded_qa.cases import (
     GoldEntry,
     GroundedExpected,
     GroundedInput,
+    are_sound,
     check_entry,
     to_case,
 )
@@ -23,12 +24,12 @@ from eval_pipeline.suites.grounded_qa.scoring import (
     report_keys,
     score,
 )
-from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces
+from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces, traces_in_step
 
 SUITE = Suite(
     name="grounded_qa",
     description="Questions over a corpus: a claim with citations, or a refusal where it has no answer.",
-    reader=JsonCases(GoldEntry, to_case, check_entry),
+    reader=JsonCases(GoldEntry, to_case, check_entry, are_sound),
     input=GroundedInput,
     expected=GroundedExpected,
     output=GroundedAnswer,
@@ -45,6 +46,7 @@ SUITE = Suite(
     parameters=Parameters,
     settings=Settings,
     answers=read_traces,
+    answers_in_step=traces_in_step,
     groups=("answerability", "evidence"),
     requirements=REQUIREMENTS,
     advice=advise,

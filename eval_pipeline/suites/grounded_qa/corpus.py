@@ -51,6 +51,8 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The support below which a question is refused."""
     answer_types: bool = True
     """Whether a question for a number, a price or a time is answered only by a sentence that holds one."""
+    subjects: bool = True
+    """Whether a passage answers only where it mentions what the question is about."""
     citations: Literal["source", "all"] = "source"
     """Whether an answer cites the passage it comes from, or everything retrieved."""
 

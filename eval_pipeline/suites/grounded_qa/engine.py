@@ -1,8 +1,9 @@
 """The embedded engine: the best supported sentence of what was retrieved, or a refusal.
 
 No model is involved. A sentence is supported by the words of the question that stand in it, and to a
-lesser degree by those that stand in its passage; rare words count more. Below a threshold the engine
-refuses. It is the floor that a model must beat.
+lesser degree by those that stand in its passage; rare words count more. It counts half in a passage that
+does not mention what the question is about, and not at all where it lacks the kind of thing that is asked
+for. Below a threshold the engine refuses. It is the floor that a model must beat.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer
 
 PASSAGE_SHARE = 0.35
 """How much of the support comes from the passage around a sentence."""
+OFF_SUBJECT = 0.5
+"""What support is worth in a passage that does not mention what the question is about."""
 
 _NUMBER = (
     r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
     r"|eighteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand|half|quarter|third|once|twice)"
 )
 _TIME = r"(?:second|minute|hour|day|night|week|month|quarter|year|o'clock)s?"
+_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _ANSWER_TYPES = tuple(
     (re.compile(question), re.compile(sentence))
     for question, sentence in (
@@ -44,9 +48,20 @@ _ANSWER_TYPES = tuple(
             r"\bhow (?:many|much|far|high|large|big|old|fast|wide|tall|heavy|loud|hot|warm|cold)\b",
             rf"\b{_NUMBER}\b",
         ),
+        (r"\bwhen (?:was|were|did)\b", rf"\b(?:1[89]|20)\d\d\b|\b(?:{_MONTH})\b|\b{_TIME} ago\b"),
+        (r"\b(?:tele)?phone number\b", r"\d(?:[ ./-]?\d){4}"),
+        (r"\be-?mail address\b", r"\w@\w"),
     )
 )
 """What a question asks for, and what a sentence that answers it holds."""
+_SUBJECT = re.compile(
+    r"\b(?:does|do|did|is|are|was|were|can|could|will|would|should|must|may)"
+    r" (?:the|a|an|my|our|your) (\w[\w'-]*)"
+)
+"""The first word of what a question is about: after its verb and an article."""
+# What costs something stands before the verb: "wrapping costs 5 euros, for lamps too" has no price of lamps.
+_PRICE_OF = re.compile(r"\bdo(?:es)? (?:the|an?) (\w[\w'-]*)\b.*\bcost\b")
+_BEFORE_COST = re.compile(r"(.*?)\bcosts?\b")
 _COUNTED = re.compile(r"\bhow many (\w+)")
 _COUNTS = re.compile(rf"\b{_NUMBER}((?: [\w-]+){{1,3}})")
 
@@ -75,26 +90,33 @@ def _candidates(prepared: PreparedQuestion, parameters: Parameters, corpus: Corp
     total = sum(weights.values())
     if not total:
         return
-    fits = _fitting(normalize(prepared.question), terms) if parameters.answer_types else None
+    question = normalize(prepared.question)
+    fits = _fitting(question, terms) if parameters.answer_types else None
+    subject = {term for word in _SUBJECT.findall(question)[:1] for term in terms(word)}
     for passage in prepared.passages:
         title = set(terms(passage.title)) if parameters.title_weight else set()
         around = title.union(terms(passage.text))
+        worth = OFF_SUBJECT if parameters.subjects and not subject <= around else 1.0
         covered = sum(weight for term, weight in weights.items() if term in around) / total
         for sentence in sentences(passage.text):
             if fits and not fits(normalize(sentence)):
                 continue
             inside = title.union(terms(sentence))
             held = sum(weight for term, weight in weights.items() if term in inside) / total
-            yield Candidate((1 - PASSAGE_SHARE) * held + PASSAGE_SHARE * covered, sentence, passage)
+            support = (1 - PASSAGE_SHARE) * held + PASSAGE_SHARE * covered
+            yield Candidate(support * worth, sentence, passage)
 
 
 def _fitting(question: str, terms: Terms) -> Callable[[str], bool]:
     """A test of whether a sentence holds the kind of thing that a question asks for."""
     wanted = [sentence for asked, sentence in _ANSWER_TYPES if asked.search(question)]
+    priced = {term for word in _PRICE_OF.findall(question) for term in terms(word)}
     counted = {term for noun in _COUNTED.findall(question) for term in terms(noun)}
 
     def fits(sentence: str) -> bool:
         if not all(pattern.search(sentence) for pattern in wanted):
+            return False
+        if priced and (before := _BEFORE_COST.match(sentence)) and not priced & set(terms(before[1])):
             return False
         return not counted or any(counted.intersection(terms(words)) for words in _COUNTS.findall(sentence))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -56,13 +57,12 @@ def score(items: Items, context: Context) -> Batch:
     outputs: Sequence[GroundedClaim] = items.outputs
     retrieved = [output.retrieved_ids or () for output in outputs]
     cited = [output.citations or () for output in outputs]
-    found, wanted = list(map(set, retrieved)), list(map(set, cited))
-    gold = [set(each.gold_citations or ()) for each in expected]
-    claims = [_lowered(output.claim) for output in outputs]
+    claims = _lowered([output.claim for output in outputs])
     answerable = np.array([each.answerable for each in expected], dtype=bool)
-    shipped = np.array(["context" not in claim or normalize(claim) != REFUSAL for claim in claims])
-    cited_gold = _sizes(map(set.intersection, wanted, gold))
-    hit = shipped & (cited_gold > 0) & np.array(list(map(set.issuperset, found, wanted)))
+    shipped = np.array([claim != REFUSAL and _is_shipped(claim) for claim in claims], dtype=bool)
+    gold = [each.gold_citations or () for each in expected]
+    evidence = _evidence(gold, cited, retrieved, context.settings.k)
+    hit = shipped & (evidence["cited_gold"] > 0) & (evidence["scoped"] > 0)
     correct = hit & answerable
     for index in np.flatnonzero(correct).tolist():
         correct[index] = _holds(claims[index], expected[index].gold_claim_substr or ())
@@ -75,24 +75,67 @@ def score(items: Items, context: Context) -> Batch:
         "correct": correct,
         "citation_hit": hit,
         "near_refusal": near,
-        "recalled_share": _recalled_share(gold, found, retrieved, context.settings.k) * answerable,
-        "cited": _sizes(wanted) * shipped,
-        "cited_gold": cited_gold * shipped,
+        "recalled_share": evidence["recalled_share"] * answerable,
+        "cited": evidence["cited"] * shipped,
+        "cited_gold": evidence["cited_gold"] * shipped,
         "ids": ids,
-        "repeated_ids": ids - _sizes(found) - _sizes(wanted),
+        "repeated_ids": ids - evidence["found"] - evidence["cited"],
     }
     counts["recalled"] = counts["recalled_share"] == 1.0
     columns = {name: values.astype(float) for name, values in counts.items()}
     return Batch(columns, diagnoses=_diagnoses(items, columns, context.settings.k))
 
 
-def _lowered(claim: str) -> str:
-    """A claim in lower case; anything but plain ASCII is normalized for good."""
-    return claim.lower() if claim.isascii() else normalize(claim)
+def _lowered(claims: Sequence[str]) -> list[str]:
+    """Claims in lower case; anything but plain ASCII is normalized for good."""
+    if "".join(claims).isascii():
+        return list(map(str.lower, claims))
+    return [claim.lower() if claim.isascii() else normalize(claim) for claim in claims]
 
 
-def _sizes(collections: Iterable[Collection[str]]) -> NDArray[np.int64]:
-    return np.array(list(map(len, collections)), dtype=np.int64)
+def _is_shipped(claim: str) -> bool:
+    """Whether a claim in lower case is not the refusal token."""
+    return "context" not in claim or normalize(claim) != REFUSAL
+
+
+def _sizes(collections: Collection[Collection[str]]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, collections), np.int64, len(collections))
+
+
+EVIDENCE = ("found", "cited", "cited_gold", "scoped", "recalled_share")
+
+
+def _evidence(
+    gold: Sequence[Sequence[str]], cited: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]], k: int
+) -> dict[str, Values]:
+    """What is counted about ids, in the columns of `EVIDENCE`."""
+    rows = chain.from_iterable([_ids(*each, k) for each in zip(gold, cited, retrieved, strict=True)])
+    table = np.fromiter(rows, float, len(gold) * len(EVIDENCE)).reshape(-1, len(EVIDENCE))
+    return dict(zip(EVIDENCE, table.T, strict=True))
+
+
+def _ids(
+    gold: Sequence[str], cited: Sequence[str], retrieved: Sequence[str], k: int
+) -> tuple[int, int, int, bool, float]:
+    """A row of `EVIDENCE`.
+
+    These are the distinct ids retrieved, cited, and cited that are gold; whether all that is cited was
+    retrieved; and the share of the gold ids among the first k distinct retrieved ones, 0 where there are
+    none. Most answers cite one passage, and most questions have one: a set of one need not be built.
+    """
+    found = set(retrieved)
+    first = found if len(found) <= k else set(list(dict.fromkeys(retrieved))[:k])
+    if len(gold) > 1:
+        wanted = set(gold)
+        share = len(wanted & first) / len(wanted)
+    else:
+        share = float(bool(gold) and gold[0] in first)
+    if len(cited) > 1:
+        named = set(cited)
+        return len(found), len(named), len(named.intersection(gold)), named <= found, share
+    if not cited:
+        return len(found), 0, 0, True, share
+    return len(found), 1, cited[0] in gold, cited[0] in found, share
 
 
 def _decisions(answerable: NDArray[np.bool_], shipped: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
@@ -103,16 +146,6 @@ def _decisions(answerable: NDArray[np.bool_], shipped: NDArray[np.bool_]) -> dic
         "rightly_refused": ~shipped & ~answerable,
         "wrongly_refused": ~shipped & answerable,
     }
-
-
-def _recalled_share(
-    gold: Sequence[set[str]], found: Sequence[set[str]], retrieved: Sequence[Sequence[str]], k: int
-) -> Values:
-    """Gold ids among the first k distinct retrieved ones ÷ gold ids; 0 where there are none."""
-    first = list(found)
-    for index in np.flatnonzero(_sizes(found) > k).tolist():
-        first[index] = set(list(dict.fromkeys(retrieved[index]))[:k])
-    return _sizes(map(set.intersection, gold, first)) / np.maximum(_sizes(gold), 1)
 
 
 def _holds(claim: str, substrings: Sequence[str]) -> bool:

@@ -9,15 +9,16 @@ import msgspec
 
 from eval_pipeline.answers import (
     FIRST_TRIAL,
-    LARGEST_OUTPUT,
     LARGEST_TRIAL,
     Answer,
     AnswerFile,
+    AnswersInStep,
     LineFormat,
+    Shortcut,
     index_answers,
     index_lines,
 )
-from eval_pipeline.documents import decode_line, json_lines
+from eval_pipeline.documents import Part, decode_line, json_lines
 from eval_pipeline.problems import Problems
 
 NULL = msgspec.Raw(b"null")
@@ -84,37 +85,23 @@ def _output_text(answer: bytes, retrieved: bytes) -> str | None:
     return answer.decode("utf-8", "replace")
 
 
-class _InOrder(msgspec.Struct, frozen=True, gc=False):
+class UsualTrace(msgspec.Struct, frozen=True, gc=False):
     """A trace with nothing unusual about it."""
 
     answer_json: GroundedClaim
+    qid: str = ""
+    trial: int = FIRST_TRIAL
     retrieved_ids: list[str] | None = None
     error: None = None
 
-
-_IN_ORDER = msgspec.json.Decoder(_InOrder)
-
-
-def _outputs(lines: bytes) -> list[GroundedClaim | None]:
-    """The outputs of traces that are in order; None for any other."""
-    try:
-        if len(lines) <= LARGEST_OUTPUT:
-            return list(map(_output, _IN_ORDER.decode_lines(lines)))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass
-    # Something is unusual about one of them at least; halving finds it soon, and spares the others.
-    middle = lines.find(b"\n", len(lines) // 2) + 1
-    if middle == len(lines):
-        middle = lines.rfind(b"\n", 0, len(lines) - 1) + 1
-    return _outputs(lines[:middle]) + _outputs(lines[middle:]) if middle else [None]
+    def output(self) -> GroundedClaim | None:
+        """The answer with what was retrieved; None where its claim says nothing."""
+        answer = self.answer_json
+        answer.retrieved_ids = self.retrieved_ids
+        return answer if answer.claim and not answer.claim.isspace() else None
 
 
-def _output(trace: _InOrder) -> GroundedClaim | None:
-    answer = trace.answer_json
-    answer.retrieved_ids = trace.retrieved_ids
-    return answer if answer.claim and not answer.claim.isspace() else None
-
-
+SHORTCUT = Shortcut(UsualTrace, UsualTrace.output)
 TRACES = LineFormat(
     Trace,
     key=Trace.key,
@@ -122,16 +109,23 @@ TRACES = LineFormat(
     id_field="qid",
     remedy='A line is {"qid": "…", "retrieved_ids": […], "answer_json": {"claim": "…", "citations": […]}}.',
     brief=TraceKey,
-    outputs=_outputs,
+    shortcut=SHORTCUT,
     forgives_cut=True,
 )
 
 
 def read_traces(path: Path, problems: Problems) -> AnswerFile:
     """Open a trace file, or an outputs file as every suite takes it: the first line tells which it is."""
-    if _first_fields(path) >= {"case_id"}:
-        return index_answers(path, problems)
-    return index_lines(path, problems, TRACES)
+    return index_lines(path, problems, TRACES) if _are_traces(path) else index_answers(path, problems)
+
+
+def traces_in_step(path: Path, part: Part) -> AnswersInStep | None:
+    """A part of a trace file whose lines may follow the cases one by one."""
+    return AnswersInStep(path, TRACES, SHORTCUT, part) if _are_traces(path) else None
+
+
+def _are_traces(path: Path) -> bool:
+    return "case_id" not in _first_fields(path)
 
 
 def _first_fields(path: Path) -> set[str]:

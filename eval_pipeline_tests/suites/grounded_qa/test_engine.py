@@ -36,6 +36,8 @@ SMALL = Corpus(
         Passage("tea#1", "Tea", "Green tea steeps for two minutes. Black tea is stronger."),
         Passage("tea#2", "Tea prices", "A tin of green tea costs 7 euros. Shipping is extra."),
         Passage("cup#1", "Cups", "Cups hold 250 millilitres. They break."),
+        Passage("gift#1", "Gifts", "Wrapping costs 3 euros and is there for a teapot and for cups."),
+        Passage("shop#1", "The shop", "The shop opened in May 2019. Its telephone number is 030 555 01 99."),
     ]
 )
 
@@ -54,6 +56,17 @@ def ask(question: str, corpus: Corpus = SMALL, **parameters: object) -> tuple[st
         ("How many millilitres does a cup hold?", "Cups hold 250 millilitres.", ["cup#1"]),
         ("How many cups are there?", REFUSAL, []),
         ("Who invented the samovar?", REFUSAL, []),
+        ("What does the teapot cost?", REFUSAL, []),
+        (
+            "What does the wrapping cost?",
+            "Wrapping costs 3 euros and is there for a teapot and for cups.",
+            ["gift#1"],
+        ),
+        ("When was the shop opened?", "The shop opened in May 2019.", ["shop#1"]),
+        ("When did cups break?", REFUSAL, []),
+        ("What is the telephone number of the shop?", "Its telephone number is 030 555 01 99.", ["shop#1"]),
+        ("What is the e-mail address of the shop?", REFUSAL, []),
+        ("How long does the oolong steep for green tea?", REFUSAL, []),
         ("", REFUSAL, []),
     ],
 )
@@ -66,6 +79,7 @@ def test_parameters_matter() -> None:
     assert ask(question, threshold=1.0)[0] != ask("Does black tea break?", threshold=0.0)[0]
     assert len(ask(question, citations="all")[1] or ()) == 2
     assert ask("How many teas are green?", answer_types=False, threshold=0.1)[0] != REFUSAL
+    assert ask("How long does the oolong steep for green tea?", subjects=False)[0] != REFUSAL
     assert len(prepare(GroundedInput("green tea cups"), Parameters(k=1), SMALL).passages) == 1
     assert prepare(GroundedInput("steeping"), Parameters(stems=False), SMALL).passages == []
 
