@@ -1,4 +1,4 @@
-"""`eval-pipeline score`: recorded outputs against a golden set. No Dagster, no model."""
+"""`eval-pipeline score`: recorded outputs against a golden set. No Dagster, and no engine but a judge's."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import msgspec
 
 from eval_pipeline.answers import AnswerFile
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
+from eval_pipeline.evaluation import Summary, measured_models, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import OverviewBuilder, read_case_blocks, shortfalls
+from eval_pipeline.judging import judged_context
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports.markdown import flat
@@ -58,7 +59,7 @@ def command(
     gates = override(read_gates(found, home / GATES_FILE, problems), limits, found)
     answers = _open(found, outputs, problems)
     overview = OverviewBuilder(found)
-    used = context_for(found, golden, project.golden(found.name), settings=given)
+    used = judged_context(project, found, golden, project.golden(found.name), settings=given)
 
     def blocks() -> Iterator[Sequence[Case[Any, Any]]]:
         for cases, file, _ in read_case_blocks(found, golden, problems):

@@ -11,7 +11,7 @@ from eval_pipeline.answers import Answer
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One question to an engine. There is no place in it for a golden answer."""
+    """One question to an engine. There is no place in it for a golden answer; a judge alone reads of one."""
 
     case_id: str
     trial: int
