@@ -158,13 +158,15 @@ def scorer_version(suite: Suite) -> str:
     here = Path(__file__)
     own = Path(str(sys.modules[suite.output.__module__].__file__)).parent
     folders = [own, *(here.with_name(name) for name in SHARED_PACKAGES)]
-    shared = [here.with_name(f"{name}.py") for name in ("suite", "scoring", "answers", "evaluation")]
+    modules = ("suite", "scoring", "answers", "evaluation", "judging")
+    shared = [here.with_name(f"{name}.py") for name in modules]
     return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 
 
 def measured_models(suite: Suite, context: Context) -> tuple[JudgedBy, ...]:
     """The models behind a suite's metrics, with their measured accuracy."""
     models = [*suite.models, *(suite.trained(context) if suite.trained else ())]
+    models += [context.judge.model] if context.judge else []
     return tuple(JudgedBy(model.name, model.metrics, *model.measure()) for model in models)
 
 

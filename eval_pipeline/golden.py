@@ -32,7 +32,8 @@ JSON_LINES = (".jsonl", ".ndjson")
 LONGEST_ID = 200
 MOST_LINES = 2**40
 SIGN_OFF_FILE = "signoff.json"
-NOT_CASES = ("baseline", "resources", "references", SIGN_OFF_FILE)
+JUDGE_FILE = "judge.jsonl"
+NOT_CASES = ("baseline", "resources", "references", SIGN_OFF_FILE, JUDGE_FILE)
 """What else lies in a golden folder."""
 
 

@@ -14,18 +14,28 @@ from eval_pipeline.answers import Answer, AnswerSource, Failure, OutputSource, p
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import (
+    UNJUDGED,
+    UNJUDGED_RATE,
+    Batch,
     Case,
     CaseScore,
     Context,
+    Diagnosis,
+    Item,
     Items,
+    Judge,
     KeyedSums,
     Metric,
+    Population,
     Suite,
     Sums,
     TrialMetric,
     Values,
     defined,
     everything,
+    judged,
+    mean_counts,
+    per_case,
     ratio_of,
 )
 
@@ -257,13 +267,23 @@ def _score(
 ) -> Scores:
     table = _TableBuilder(keep_diagnoses)
     trials = answers.trials
+    if suite.selects:
+        batches = (batch.selected(suite.selects, context.settings) for batch in batches)
+    if context.judge:
+        batches = list(batches)  # everything is asked in one go, so that a budget holds for all of it
+        context = replace(context, verdicts=context.judge.verdicts(_usable(suite, batches, answers)))
     for batch in batches:
-        used = batch.selected(suite.selects, context.settings) if suite.selects else batch
         for trial in trials:
-            _score_batch(suite, used, trial, answers, context, table)
+            _score_batch(suite, batch, trial, answers, context, table)
     if table.empty:
         raise bad_value("settings", "they select no case", "Choose others, or add cases to the golden set.")
     return table.build()
+
+
+def _usable(suite: Suite, batches: Iterable[_Batch], answers: AnswerSource) -> Iterator[Item]:
+    for batch in batches:
+        for trial in answers.trials:
+            yield from _parsed(suite, batch, trial, answers)[0]
 
 
 def _score_batch(
@@ -276,56 +296,81 @@ def _score_batch(
 ) -> None:
     items, failed = _parsed(suite, batch, trial, answers)
     if items:
-        if suite.annotate:
-            context = replace(context, annotations=suite.annotate(items, context))
-        scored = suite.score(items, context)
-        counts = {
-            **scored.counts,
-            **_populations(suite, items.cases),
-            "answers": np.ones(len(items)),
-            "errors": np.zeros(len(items)),
-        }
-        counts["passed"] = suite.case_passes(Sums(counts, {})).astype(float)
-        table.add(items.cases, trial, None, counts)
-        table.keyed += [
-            (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
-            for index, row in scored.keyed
-        ]
-        table.diagnose((items.cases[index].id, trial, *row) for index, row in scored.diagnoses)
+        _add_scored(suite, items, trial, context, table)
     if failed:
-        cases = [case for case, _, _ in failed]
-        worst = [
-            suite.errored(case, answer) if suite.errored else CaseScore({}) for case, answer, _ in failed
-        ]
-        counts = {
-            **{
-                name: np.array([each.counts[name] for each in worst], dtype=float) for name in worst[0].counts
-            },
-            **_worst_means(suite, cases),
-            **_populations(suite, cases),
-            "answers": np.ones(len(failed)),
-            "errors": np.ones(len(failed)),
-            "passed": np.zeros(len(failed)),
-        }
-        table.add(cases, trial, [failure for _, _, failure in failed], counts)
-        table.keyed += [
-            (case.id, trial, *row)
-            for (case, _, _), each in zip(failed, worst, strict=True)
-            for row in each.keyed
-        ]
-        table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
+        _add_failed(suite, failed, trial, context, table)
 
 
-def _parsed(
-    suite: Suite, batch: _Batch, trial: int, answers: AnswerSource
-) -> tuple[Items, list[tuple[Case[Any, Any], Answer | None, Failure]]]:
+def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table: _TableBuilder) -> None:
+    if suite.annotate:
+        context = replace(context, annotations=suite.annotate(items, context))
+    scored = suite.score(items, context)
+    ruled = _ruled(suite.judge, items, context) if suite.judge else Batch({})
+    counts = {
+        **scored.counts,
+        **ruled.counts,
+        **_populations(suite, items.cases, context),
+        "answers": np.ones(len(items)),
+        "errors": np.zeros(len(items)),
+    }
+    counts["passed"] = suite.case_passes(Sums(counts, {})).astype(float)
+    table.add(items.cases, trial, None, counts)
+    table.keyed += [
+        (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
+        for index, row in scored.keyed
+    ]
+    for diagnoses in (scored.diagnoses, ruled.diagnoses):
+        table.diagnose((items.cases[index].id, trial, *row) for index, row in diagnoses)
+
+
+def _ruled(judge: Judge, items: Items, context: Context) -> Batch:
+    """What each answer earns by the judge's verdict: the worst without one, nothing where it is off."""
+    off = CaseScore(mean_counts({metric.name: None for metric in judge.metrics}))
+    worst = mean_counts({metric.name: metric.on_error for metric in judge.metrics})
+
+    def rule(item: Item, context: Context) -> CaseScore:
+        if context.judge is None:
+            return off
+        found = context.verdicts[item.case.id, item.trial]
+        if isinstance(found, Failure):
+            return CaseScore(worst, diagnoses=[Diagnosis(UNJUDGED, found.kind, found.detail)])
+        scored = judge.score(found.output)
+        return replace(scored, counts={**scored.counts, **mean_counts({UNJUDGED_RATE.name: 0.0})})
+
+    return per_case(rule)(items, context)
+
+
+_Failed = tuple[Case[Any, Any], Answer | None, Failure]
+
+
+def _add_failed(
+    suite: Suite, failed: Sequence[_Failed], trial: int, context: Context, table: _TableBuilder
+) -> None:
+    cases = [case for case, _, _ in failed]
+    worst = [suite.errored(case, answer) if suite.errored else CaseScore({}) for case, answer, _ in failed]
+    counts = {
+        **{name: np.array([each.counts[name] for each in worst], dtype=float) for name in worst[0].counts},
+        **_worst_means(suite, cases, context),
+        **_populations(suite, cases, context),
+        "answers": np.ones(len(failed)),
+        "errors": np.ones(len(failed)),
+        "passed": np.zeros(len(failed)),
+    }
+    table.add(cases, trial, [failure for _, _, failure in failed], counts)
+    table.keyed += [
+        (case.id, trial, *row) for (case, _, _), each in zip(failed, worst, strict=True) for row in each.keyed
+    ]
+    table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
+
+
+def _parsed(suite: Suite, batch: _Batch, trial: int, answers: AnswerSource) -> tuple[Items, list[_Failed]]:
     """Usable outputs with their cases, and the cases that have none."""
     cases: Sequence[Case[Any, Any]] = batch.cases
     outputs: list[Any] = [None] * len(cases)
     if isinstance(answers, OutputSource):
         outputs = answers.outputs([case.id for case in cases], trial)
     given: dict[int, Answer] = {}
-    failures: dict[int, tuple[Case[Any, Any], Answer | None, Failure]] = {}
+    failures: dict[int, _Failed] = {}
     for index in [number for number, output in enumerate(outputs) if output is None]:
         answer = answers.get(cases[index].id, trial, batch.input_hashes[index])
         parsed = parse(answer, suite.output)
@@ -346,12 +391,12 @@ def _parsed(
     return Items(cases, outputs, trial, answer_of), list(failures.values())
 
 
-def _worst_means(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Values]:
+def _worst_means(suite: Suite, cases: Sequence[Case[Any, Any]], context: Context) -> dict[str, Values]:
     """What errored cases count in means: the worst value where the metric applies, else nothing."""
     counts: dict[str, Values] = {}
     for metric in suite.metrics:
         if metric.on_error is not None:
-            applies = np.array([metric.population(case) for case in cases], dtype=float)
+            applies = _members(metric.population, cases, context)
             counts[metric.name] = metric.on_error * applies
             counts[defined(metric.name)] = applies
     return counts
@@ -363,13 +408,20 @@ def population_column(suite: Suite, metric: Metric) -> str:
     return POPULATION + first.name
 
 
-def _populations(suite: Suite, cases: Sequence[Case[Any, Any]]) -> dict[str, Values]:
+def _populations(suite: Suite, cases: Sequence[Case[Any, Any]], context: Context) -> dict[str, Values]:
     columns = {
         population_column(suite, metric): metric.population
         for metric in suite.metrics
         if metric.population is not everything
     }
-    return {name: np.fromiter(map(applies, cases), float, len(cases)) for name, applies in columns.items()}
+    return {name: _members(applies, cases, context) for name, applies in columns.items()}
+
+
+def _members(population: Population, cases: Sequence[Case[Any, Any]], context: Context) -> Values:
+    """1 for each case that a population holds; what a judge decides holds nobody while it is off."""
+    if population is judged and context.judge is None:
+        return np.zeros(len(cases))
+    return np.fromiter(map(population, cases), float, len(cases))
 
 
 class _TableBuilder:

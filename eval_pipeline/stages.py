@@ -36,6 +36,7 @@ from eval_pipeline.golden import (
     read_cases,
     unsigned_changes,
 )
+from eval_pipeline.judging import judged_context
 from eval_pipeline.outputs import Looks, Questions, collect_outputs, run
 from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.progress import Progress, Silence
@@ -85,7 +86,7 @@ def load_golden(project: Project, store: Store, suite: Suite) -> LoadedGolden:
 
     table = GoldenTable.write(store.golden_folder(suite.name), rows(), facts)
     unsigned = unsigned_changes(folder, table.facts.golden_hash, case_hashes, problems)
-    references = context_for(suite, folder).references
+    references = judged_context(project, suite, folder).references
     return LoadedGolden(table, overview.build(references), unsigned)
 
 
@@ -202,14 +203,14 @@ def estimate_cost(suite: Suite, golden: GoldenTable, asking: Asking) -> Estimate
 
 def score_answers(project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable) -> Scored:
     """Score answers against the golden set as it is now."""
-    context = context_for(suite, project.golden(suite.name))
+    context = judged_context(project, suite, project.golden(suite.name))
     identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite), context.hash)
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
 
 
 def evaluate(project: Project, suite: Suite, scored: Scored, gates: Mapping[str, Gate]) -> Evaluation:
     """Aggregate scores into metrics and judge them by gates."""
-    models = measured_models(suite, context_for(suite, project.golden(suite.name)))
+    models = measured_models(suite, judged_context(project, suite, project.golden(suite.name)))
     summary = summarize(suite, scored.scores, gates, models)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Evaluation(scored.identity.id, scored.identity, now, summary, case_results(suite, scored.scores))
@@ -259,7 +260,7 @@ def side(answers: AnswerTable, golden: GoldenTable) -> Side:
 
 
 def _compare(project: Project, suite: Suite, golden: GoldenTable, before: Side, after: Side) -> Comparison:
-    context = context_for(suite, project.golden(suite.name))
+    context = judged_context(project, suite, project.golden(suite.name))
     found = compare(
         suite,
         golden.hashes("input_hash"),

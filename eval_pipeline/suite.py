@@ -16,7 +16,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFile, AnswersInStep, index_answers
+from eval_pipeline.answers import (
+    FIRST_TRIAL,
+    Answer,
+    AnswerFile,
+    AnswersInStep,
+    Failure,
+    Usable,
+    index_answers,
+)
 from eval_pipeline.documents import Part
 from eval_pipeline.problems import Problems
 
@@ -97,6 +105,11 @@ Population = Callable[[Case[Any, Any]], bool]
 
 def everything(case: Case[Any, Any]) -> bool:
     """The population of a metric that applies to every case."""
+    return True
+
+
+def judged(case: Case[Any, Any]) -> bool:
+    """The population of a judge's metrics: every case where a judge is on, and none where it is off."""
     return True
 
 
@@ -271,6 +284,10 @@ class Context:
     annotations: Any = None
     hash: str = ""
     """Settings, references and models in one word."""
+    judge: OpenJudge | None = None
+    """What rules on answers; None where the suite has no judge, or it is off."""
+    verdicts: Verdicts = field(default_factory=dict)
+    """What the judge said of every usable answer."""
 
 
 Score = Callable[[Items, Context], Batch]
@@ -380,6 +397,64 @@ def case_count(minimum: int, target: int, ideal: int) -> Requirement:
     )
 
 
+Verdicts = Mapping[tuple[str, int], Usable | Failure]
+"""By case and trial: a verdict, or why there is none."""
+
+
+class OpenJudge(Protocol):
+    """A judge with the engine that it asks."""
+
+    @property
+    def model(self) -> Model:
+        """Who judges, which metrics rest on it, and how far it agrees with people."""
+
+    def verdicts(self, items: Iterable[Item]) -> Verdicts:
+        """What it says of each answer; each gets a verdict or a failure."""
+
+
+UNJUDGED = "unjudged"
+UNJUDGED_RATE = mean(
+    "unjudged_rate",
+    "Answers without a verdict of the judge (its call failed, or there was no usable answer) ÷ answers.",
+    on_error=1.0,
+    direction="lower",
+    population=judged,
+    explained_by=UNJUDGED,
+)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A language model that rules on answers. It is off unless the setting `judge` names an engine.
+
+    An answer whose call fails counts in every metric of the judge as an errored answer does.
+    """
+
+    instructions: str
+    """What it is to decide. It is sent as it stands; what to rule on follows as JSON."""
+    asked: type[Any]
+    """What it is shown of an answer. With `right`, true or false, it is a line of the labelled examples."""
+    question: Callable[[Item], Any]
+    """Item → asked."""
+    verdict: type[Any]
+    right: Callable[[Any], bool]
+    """Verdict → whether it finds the answer right; compared with what the labelled examples say."""
+    score: Callable[[Any], CaseScore]
+    """Verdict → the counts of `means`, and what was wrong."""
+    means: tuple[Metric, ...]
+    """Means over the population `judged`."""
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The numbers that rest on it, and how often it gave no verdict."""
+        return (*self.means, UNJUDGED_RATE)
+
+    def __post_init__(self) -> None:
+        odd = [each.name for each in self.means if each.population is not judged or each.on_error is None]
+        if odd:
+            raise ValueError(f"no means over the population `judged`: {', '.join(odd)}")
+
+
 class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For suites whose prompts, settings or resources take no options."""
 
@@ -467,6 +542,8 @@ class Suite:
     """What judges in `annotate` and `score`; its measured accuracy is told beside the metrics it feeds."""
     trained: Callable[[Context], Sequence[Model]] | None = None
     """Models of the same kind that are made from the suite's references, and so identified by them."""
+    judge: Judge | None = None
+    """Its metrics are among the suite's, and `judge: str | None = None` is one of the suite's settings."""
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
     """What an errored case counts as in metrics that are not means over cases: at its worst."""
     answers: AnswerReader = index_answers
@@ -500,6 +577,10 @@ class Suite:
         names = [name for metric in self.metrics for name in (metric.name, *metric.aliases)]
         if len(names) != len(set(names)):
             raise ValueError(f"{self.name}: two metrics share a name or an alias")
+        if self.judge and not set(self.judge.metrics) <= set(self.metrics):
+            raise ValueError(f"{self.name}: the judge's metrics are not among the suite's")
+        if self.judge and "judge" not in self.settings.__struct_fields__:
+            raise ValueError(f"{self.name}: no setting names the judge's engine")
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`eval-pipeline score`: recorded outputs against a golden set. No Dagster, no model."""
+"""`eval-pipeline score`: recorded outputs against a golden set. No Dagster, and no engine but a judge's."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import msgspec
 from eval_pipeline.answers import AnswerFile, AnswersInStep, OutOfStep
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.documents import WHOLE, Part, parts_in_step
-from eval_pipeline.evaluation import context_for, measured_models, score_report, summarize
+from eval_pipeline.evaluation import measured_models, score_report, summarize
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import JSON_LINES, OverviewBuilder, joined, read_case_blocks, shortfalls
+from eval_pipeline.judging import judged_context
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.processes import in_processes, usable_processors
 from eval_pipeline.project import Project
@@ -62,8 +63,9 @@ def command(
     problems = Problems()
     given = _settings(settings, problems)
     gates = override(read_gates(found, home / GATES_FILE, problems), limits, found)
-    used = context_for(found, golden, project.golden(found.name), settings=given)
-    scored = _score_in_step(found, golden, outputs, used, as_json) if not problems else None
+    used = judged_context(project, found, golden, project.golden(found.name), settings=given)
+    in_step = not problems and used.judge is None
+    scored = _score_in_step(found, golden, outputs, used, as_json) if in_step else None
     scored = scored or _score(found, golden, _open(found, outputs, problems), used, problems, as_json)
     summary = summarize(found, scored.scores, gates, measured_models(found, used))
     _mention_what_is_odd(found, scored)

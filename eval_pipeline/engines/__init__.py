@@ -12,7 +12,7 @@ from eval_pipeline.trials import Trials
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One question to an engine. There is no place in it for a golden answer."""
+    """One question to an engine. There is no place in it for a golden answer; a judge alone reads of one."""
 
     case_id: str
     trial: int

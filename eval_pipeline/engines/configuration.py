@@ -24,7 +24,10 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.trials import TrialRange, Trials
 
 if TYPE_CHECKING:
-    from eval_pipeline.engines.metered import Limits
+    from eval_pipeline.engines.metered import Limits, MeteredEngine
+
+JUDGE = "judge"
+"""What the journal knows a judge's calls by, where it names a version and a sample."""
 
 
 class EmbeddedEntry(
@@ -88,10 +91,7 @@ def open_engine(
     project: Project, suite: Suite, prompt: Prompt, chosen: str | None, resources: Any, sample: str
 ) -> Engine:
     """The engine that a run uses: the one chosen, else the prompt's, else the default."""
-    problems = Problems()
-    file = read_engines(project.engines_file, problems)
-    problems.stop_if_any()
-    assert file is not None
+    file = _engines(project)
     name = chosen or prompt.front.engine or file.default
     if name not in file.engines:
         remedy = f"Engines of {project.engines_file.name}: {', '.join(file.engines)}."
@@ -109,37 +109,72 @@ def open_engine(
         from eval_pipeline.engines.callable import CallableEngine
 
         return CallableEngine(name, entry.function, entry.concurrency, entry.trials)
+    return _metered(project, suite.name, output_schema(suite), name, entry, prompt.version, sample)
+
+
+def open_judge(project: Project, suite: Suite, name: str, schema: dict[str, Any]) -> MeteredEngine:
+    """The engine of that name, to be asked for verdicts: one that reads what it is asked, and is metered."""
+    engines = _engines(project).engines
+    entry = engines.get(name)
+    if not isinstance(entry, EndpointEntry | LocalEntry):
+        able = [each for each, found in engines.items() if isinstance(found, EndpointEntry | LocalEntry)]
+        remedy = f"Engines of {project.engines_file.name} that can: {', '.join(able) or 'none'}."
+        raise bad_value("judge", f"{name!r} is not an engine that can judge", remedy)
+    return _metered(project, suite.name, schema, name, entry, JUDGE, JUDGE)
+
+
+def _engines(project: Project) -> EnginesFile:
+    problems = Problems()
+    file = read_engines(project.engines_file, problems)
+    problems.stop_if_any()
+    assert file is not None
+    return file
+
+
+def _metered(
+    project: Project,
+    suite: str,
+    schema: dict[str, Any],
+    name: str,
+    entry: EndpointEntry | LocalEntry,
+    version: str,
+    sample: str,
+) -> MeteredEngine:
     from eval_pipeline.engines.metered import MeteredEngine
 
     if isinstance(entry, LocalEntry):
-        model, client, limits = _local(project, suite, name, entry)
+        model, client, limits = _local(project, suite, schema, name, entry)
     else:
-        model, client, limits = _endpoint(suite, name, entry)
+        model, client, limits = _endpoint(suite, schema, name, entry)
     return MeteredEngine(
         name,
         model,
         client,
         limits,
         database_url(project),
-        suite=suite.name,
-        version=prompt.version,
+        suite=suite,
+        version=version,
         sample=sample,
         trials=entry.trials,
     )
 
 
-def _local(project: Project, suite: Suite, name: str, entry: LocalEntry) -> tuple[str, Client, Limits]:
+def _local(
+    project: Project, suite: str, schema: dict[str, Any], name: str, entry: LocalEntry
+) -> tuple[str, Client, Limits]:
     from eval_pipeline.engines.limits import Scope
     from eval_pipeline.engines.metered import Limits
 
-    client = LocalClient(name, entry, weights(name, entry, project.root), suite.name, output_schema(suite))
+    client = LocalClient(name, entry, weights(name, entry, project.root), suite, schema)
     options = [entry.temperature, entry.seed, entry.max_tokens, entry.structured_output, entry.context]
     model = f"{client.url.partition(':')[2]}-{content_hash(options)[:8]}"
     # Each run has a server of its own; more than one thread would not always give the same text.
     return model, client, Limits(1, (Scope(f"{name} {os.getpid()}", 1),), attempts=2)
 
 
-def _endpoint(suite: Suite, name: str, entry: EndpointEntry) -> tuple[str, Client, Limits]:
+def _endpoint(
+    suite: str, schema: dict[str, Any], name: str, entry: EndpointEntry
+) -> tuple[str, Client, Limits]:
     from eval_pipeline.engines.limits import Scope
     from eval_pipeline.engines.metered import Limits
 
@@ -147,11 +182,11 @@ def _endpoint(suite: Suite, name: str, entry: EndpointEntry) -> tuple[str, Clien
     if entry.key_variable and not key:
         remedy = f"Set the environment variable {entry.key_variable}."
         raise bad_value(f"engines.{name}.key_variable", f"{entry.key_variable} is not set", remedy)
-    client = EndpointClient(entry, suite.name, output_schema(suite), key)
-    own = entry.suites.get(suite.name, SuiteLimits())
+    client = EndpointClient(entry, suite, schema, key)
+    own = entry.suites.get(suite, SuiteLimits())
     scopes = (
         Scope(name, entry.concurrency, entry.requests_per_minute, entry.tokens_per_minute),
-        Scope(f"{name} of {suite.name}", own.concurrency, own.requests_per_minute, own.tokens_per_minute),
+        Scope(f"{name} of {suite}", own.concurrency, own.requests_per_minute, own.tokens_per_minute),
     )
     limits = Limits(
         concurrency=min(entry.concurrency, own.concurrency or entry.concurrency),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.heritage.attributes import GROUPS, Settings, in_split
+from eval_pipeline.heritage.attributes import GROUPS, in_split
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites.heritage_qa.cases import (
     GoldenEntry,
@@ -13,6 +13,7 @@ from eval_pipeline.suites.heritage_qa.cases import (
     to_case,
 )
 from eval_pipeline.suites.heritage_qa.engine import Parameters, answer
+from eval_pipeline.suites.heritage_qa.judge import JUDGE, QuestionSettings
 from eval_pipeline.suites.heritage_qa.requirements import REQUIREMENTS, measure
 from eval_pipeline.suites.heritage_qa.scoring import (
     EMBEDDER,
@@ -31,15 +32,16 @@ SUITE = Suite(
     expected=QuestionExpected,
     output=Answered,
     score=score,
-    metrics=METRICS,
+    metrics=(*METRICS, *JUDGE.metrics),
     headline="factual_accuracy",
     case_passes=case_passes,
     embedded=answer,
     parameters=Parameters,
-    settings=Settings,
+    settings=QuestionSettings,
     selects=in_split,
     annotate=annotate,
     models=(EMBEDDER,),
+    judge=JUDGE,
     groups=("question_type", "answerable", *GROUPS),
     measure=measure,
     requirements=REQUIREMENTS,

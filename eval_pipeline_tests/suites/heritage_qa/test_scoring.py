@@ -17,6 +17,7 @@ from eval_pipeline.suites.heritage_qa import SUITE
 from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
 from eval_pipeline.suites.heritage_qa.claims import MOST_SENTENCES, claims_in, names_in, numbers_in
 from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS, is_refusal
+from eval_pipeline.suites.heritage_qa.scoring import METRICS
 from eval_pipeline_tests.sources import golden, values
 
 PASSAGE = (
@@ -169,7 +170,7 @@ def test_an_output_without_an_answer_is_an_error_and_takes_the_worst_values() ->
     for output in unusable:
         found = values(SUITE, [CASE, UNANSWERABLE], {"one": output})
         assert found["error_rate"] == 1.0
-        assert all(found[metric.name] == 0.0 for metric in SUITE.metrics)
+        assert all(found[metric.name] == 0.0 for metric in METRICS)
 
 
 KNOWN = ("It was 1800.", "It owns 4,000 maps.", "Founded in 2050.", "", "No.")
@@ -185,7 +186,7 @@ def test_values_are_in_range_or_null_and_an_error_never_pays(first: str, second:
         values(SUITE, cases, {"one": {"answer": first}}),
         values(SUITE, cases, {"two": {"answer": second}}),
     ]
-    for metric in SUITE.metrics:
+    for metric in METRICS:
         value = answered[metric.name]
         assert value is None or 0.0 <= value <= 1.0
         for each in errors:
