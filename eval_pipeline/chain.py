@@ -367,10 +367,13 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         baseline_comparison: Compared,
     ) -> dg.MaterializeResult[Any]:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
-        text = shown.report(suite, metrics, case_scores.scores, baseline_comparison.comparison)
+        beside = stages.evaluations_beside(context.resources.project, _store(context), suite, metrics)
+        text = shown.report(suite, metrics, case_scores.scores, baseline_comparison.comparison, beside)
+        versions = shown.cross_tables(suite, beside)
         return dg.MaterializeResult(
             value=Report(metrics.identity, text),
             metadata={
+                **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
                 "report": dg.MetadataValue.md(text),
                 "file": dg.MetadataValue.path(str(_store(context).report_path(metrics.identity))),
             },

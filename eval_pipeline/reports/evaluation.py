@@ -15,7 +15,7 @@ from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number, probability
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.store.history import Point
-from eval_pipeline.suite import Overview, Suite, Unit
+from eval_pipeline.suite import Experiment, Overview, Rows, Suite, Unit
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
 ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
@@ -244,15 +244,32 @@ def confusion_charts(suite: Suite, summary: Summary) -> str:
     return "\n\n".join(charts)
 
 
+def cross_tables(suite: Suite, evaluations: Mapping[str, Evaluation]) -> str:
+    """The suite's tables that put versions side by side."""
+    experiments = {
+        version: Experiment(
+            {name: value.trials for name, value in each.summary.metrics.items()},
+            each.summary.tables,
+            each.summary.cases,
+        )
+        for version, each in evaluations.items()
+    }
+    return _tables({name: build(experiments) for name, build in suite.cross_tables.items()})
+
+
 def suite_tables(summary: Summary) -> str:
     """The tables that the suite itself defines."""
+    return _tables(summary.tables)
+
+
+def _tables(tables: Mapping[str, Rows]) -> str:
     return "\n\n".join(
         f"**{name.replace('_', ' ')}**\n\n"
         + table(
             tuple(plain(name) for name in rows[0]),
             (tuple(_cell(value) for value in row.values()) for row in rows),
         )
-        for name, rows in summary.tables.items()
+        for name, rows in tables.items()
         if rows
     )
 
@@ -393,8 +410,15 @@ def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
     return f"{title} ({suite.headline}):\n\n" + table(("case", "before", "after", "difference"), rows)
 
 
-def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Comparison | None) -> str:
-    """The report on an evaluation: verdict first, then numbers, then cases."""
+def report(
+    suite: Suite,
+    evaluation: Evaluation,
+    scores: Scores,
+    comparison: Comparison | None,
+    beside: Mapping[str, Evaluation] | None = None,
+) -> str:
+    """The report on an evaluation: verdict first, then numbers, then cases; `beside` are all versions."""
+    versions = cross_tables(suite, beside or {})
     summary, outputs = evaluation.summary, evaluation.identity.outputs
     failing = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "fail"]
     warnings = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "warn"]
@@ -427,6 +451,7 @@ def report(suite: Suite, evaluation: Evaluation, scores: Scores, comparison: Com
                 ),
             )
         ),
+        f"## Versions side by side\n\n{versions}" if versions else "",
         "## Identity\n\n"
         + table(
             ("what", "value"),

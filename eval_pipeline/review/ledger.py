@@ -1,9 +1,9 @@
 """The ledger of the blind protocol: rows that are only ever added, each carrying the hash of the one before.
 
 Changing, removing or reordering a row breaks the chain, and adding an answer to what was sealed contradicts
-the seal; both are found whenever the ledger is read. Cutting off its end leaves a whole chain, which is why the
-place where somebody works remembers the last row it saw. Against rewriting everything, that memory included,
-only the project's version control helps.
+the seal; both are found whenever the ledger is read. Cutting off its end leaves a whole chain, which is why
+the project's state remembers the last row that was added. Against rewriting everything, that memory included,
+only version control helps.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def read_ledger(path: Path, problems: Problems) -> list[Row]:
     """The rows of a ledger; whatever shows that somebody tampered with it goes to `problems`."""
     if not path.is_file():
         return []
-    previous, rows = START, []
+    previous = START
+    rows: list[Row] = []
     answers: dict[tuple[str, str, str], list[Row]] = {}
     sealed: set[tuple[str, str, str]] = set()
     for row, line in read_json_lines(path, Row, problems):

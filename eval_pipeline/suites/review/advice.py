@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSTABLE = "Report these results with caution; below 0.6 they are unreliable: find out first why runs differ."
-CRITICAL_FIRST = "Critical errors come first: give them a concern of their own."
 ADVICE: dict[str, dict[str, str]] = {
     "detection_rate": {
         "fail": "Most known errors are missed: redesign the workflow.",
         "warn": "Significant changes are needed: start with the categories that are blind spots.",
     },
-    "detection_rate_critical": {"fail": CRITICAL_FIRST, "warn": CRITICAL_FIRST},
+    "detection_rate_critical": {"warn": "Critical errors come first: give them a concern of their own."},
     "precision": {
         "fail": "Too many false alarms. If decisions are pending, precision_upper tells what is possible.",
     },

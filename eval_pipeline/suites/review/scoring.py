@@ -43,11 +43,11 @@ def score_case(item: Item, context: Context) -> CaseScore:
     case: ReviewCase = item.case
     output: Findings = item.output
     outcome = match_findings(case.id, output.findings, case.expected.errors, context.references or {})
-    credits = {match.error.id: match.credit for match in outcome.matches}
+    earned = {match.error.id: match.credit for match in outcome.matches}
     confirmed = [*(match.finding for match in outcome.matches), *outcome.bonus]
     points = sum(match.credit * match.error.weight for match in outcome.matches)
     counts = {
-        **_expected_counts(case.expected.errors, credits),
+        **_expected_counts(case.expected.errors, earned),
         "points": points,
         **_finding_counts(outcome),
         "confirmed": float(len(confirmed)),
@@ -56,7 +56,7 @@ def score_case(item: Item, context: Context) -> CaseScore:
         **_efficiency(points, _maximum(case.expected.errors), _tokens(output, item.answer)),
     }
     keyed = [
-        *_expected_rows(case, item.trial, credits),
+        *_expected_rows(case, item.trial, earned),
         *_concern_rows(output, outcome.matches),
         *_found_rows(outcome),
         *(KeyedCount(BONUS_TABLE, f"{case.id}: {_told(finding)}", "times", 1.0) for finding in outcome.bonus),
@@ -87,7 +87,7 @@ def _maximum(errors: Sequence[ExpectedError]) -> int:
     return sum(error.weight for error in errors)
 
 
-def _expected_counts(errors: Sequence[ExpectedError], credits: dict[str, float]) -> dict[str, float]:
+def _expected_counts(errors: Sequence[ExpectedError], earned: dict[str, float]) -> dict[str, float]:
     counts = {"maximum": float(_maximum(errors))}
     kinds: tuple[tuple[str, Callable[[ExpectedError], bool]], ...] = (
         ("", lambda error: True),
@@ -97,7 +97,7 @@ def _expected_counts(errors: Sequence[ExpectedError], credits: dict[str, float])
     for suffix, belongs in kinds:
         own = [error for error in errors if belongs(error)]
         counts[f"expected{suffix}"] = float(len(own))
-        counts[f"credit{suffix}"] = float(sum(credits.get(error.id, 0.0) for error in own))
+        counts[f"credit{suffix}"] = float(sum(earned.get(error.id, 0.0) for error in own))
     return counts
 
 
@@ -136,12 +136,12 @@ def _efficiency(points: float, maximum: int, tokens: int | None) -> dict[str, fl
     }
 
 
-def _expected_rows(case: ReviewCase, trial: int, credits: dict[str, float]) -> list[KeyedCount]:
+def _expected_rows(case: ReviewCase, trial: int, earned: dict[str, float]) -> list[KeyedCount]:
     rows = [KeyedCount(SAMPLE_TABLE, case.id, str(trial) if trial else "errors", 1.0)]
     for error in case.expected.errors:
         for table, key in ((SEVERITY_TABLE, error.severity), (CATEGORY_TABLE, error.category)):
             rows.append(KeyedCount(table, key, "expected", 1.0))
-            rows.append(KeyedCount(table, key, "detected", credits.get(error.id, 0.0)))
+            rows.append(KeyedCount(table, key, "detected", earned.get(error.id, 0.0)))
         rows.append(KeyedCount(CATEGORY_TABLE, error.category, TASK + case.id, 1.0))
     return rows
 
@@ -221,7 +221,8 @@ def _layer(letter: str) -> Formula:
 
 
 def _covered(sums: Sums) -> Values:
-    return np.sum([sums[f"credit:{name}"] > 0 for name in CATEGORIES], axis=0).astype(float)
+    covered: Values = np.sum([sums[f"credit:{name}"] > 0 for name in CATEGORIES], axis=0, dtype=float)
+    return covered
 
 
 def _coverage(sums: Sums) -> Values:
@@ -229,7 +230,8 @@ def _coverage(sums: Sums) -> Values:
 
 
 def _coverage_present(sums: Sums) -> Values:
-    return divide(_covered(sums), np.sum([sums[f"expected:{name}"] > 0 for name in CATEGORIES], axis=0))
+    present: Values = np.sum([sums[f"expected:{name}"] > 0 for name in CATEGORIES], axis=0, dtype=float)
+    return divide(_covered(sums), present)
 
 
 def _precision_upper(sums: Sums) -> Values:

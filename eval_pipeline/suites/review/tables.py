@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from eval_pipeline.reports.numbers import counted, number
+from eval_pipeline.reports.numbers import NOTHING, change, counted, number
 from eval_pipeline.statistics.variation import (
     LEAST_TRIALS,
     finding_consistency,
     overall_stability,
+    pooled_sd_rule,
     run_stability,
     stability_label,
 )
-from eval_pipeline.suite import KeyedCount, KeyedSums, Rows, TrialMetric
+from eval_pipeline.suite import Experiment, KeyedCount, KeyedSums, Rows, TrialMetric
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
 from eval_pipeline.suites.review.scoring import (
     BONUS_TABLE,
@@ -198,6 +199,63 @@ def experiment(
 TRIAL_TABLES = {EXPERIMENT_TABLE: experiment}
 
 
+def _with_spread(name: str, values: Sequence[float | None]) -> str:
+    """Mean ± standard deviation, as the cross-experiment table has it."""
+    return stability_line(name, values).split(" (")[0].partition(" = ")[2] or NOTHING
+
+
+def cross_experiment(experiments: Mapping[str, Experiment]) -> Rows:
+    """One row for each version: its numbers, and the improvement delta against the first.
+
+    `Sig?` is the document's rule |ID| > 2 · pooled sd, for information; the verdict is the comparison's.
+    """
+    rows: Rows = []
+    base: Sequence[float | None] | None = None
+    for index, (version, experiment_) in enumerate(experiments.items(), start=1):
+        values = {name: experiment_.per_trial[metric] for metric, name in SHORT_NAMES.items()}
+        rows.append(
+            {
+                "Exp": f"{index:03}",
+                "Workflow": version,
+                "Task": counted(experiment_.cases, "task"),
+                "Runs": len(values["OES"]),
+                **{f"{name}±σ": _with_spread(name, values[name]) for name in ("DR", "WDS")},
+                **{name: _with_spread(name, values[name]).split(" ±")[0] for name in ("TE", "P", "DQ")},
+                "OES±σ": _with_spread("OES", values["OES"]),
+                **_delta(base, values["OES"]),
+            }
+        )
+        base = base or values["OES"]
+    return rows
+
+
+def _delta(base: Sequence[float | None] | None, values: Sequence[float | None]) -> dict[str, str]:
+    """Improvement delta, and whether the pooled-sd rule calls it significant."""
+    if base is None:
+        return {"ID": "base", "Sig?": NOTHING}
+    before, after = ([value for value in each if value is not None] for each in (base, values))
+    if len(before) < len(base) or len(after) < len(values):
+        return {"ID": NOTHING, "Sig?": NOTHING}
+    significant = pooled_sd_rule(before, after)
+    told = f"needs {LEAST_TRIALS} runs" if significant is None else "Y" if significant else "N"
+    return {"ID": change(statistics.fmean(after) - statistics.fmean(before), "points"), "Sig?": told}
+
+
+def category_heatmap(experiments: Mapping[str, Experiment]) -> Rows:
+    """Which version detects which category: ✓ above 75 %, ~ from 50 %, ✗ below (blind spot)."""
+    rows: Rows = []
+    for version, experiment_ in experiments.items():
+        signs = {row["category"]: row["sign"] for row in experiment_.tables[CATEGORY_TABLE]}
+        coverage = _with_spread("CC", experiment_.per_trial["category_coverage"]).split(" ±")[0]
+        rows.append(
+            {"Workflow": version, **{name: signs.get(name, "") for name in CATEGORIES}, "CC": coverage}
+        )
+    return rows
+
+
+CROSS_TABLES = {"cross_experiment": cross_experiment, "category_heatmap": category_heatmap}
+
+
 def _stability_of(metric: str) -> TrialMetric:
     return TrialMetric(
         f"run_stability_{metric}",
@@ -208,7 +266,7 @@ def _stability_of(metric: str) -> TrialMetric:
 
 
 def _consistency(
-    values: Mapping[str, Sequence[float | None]], keyed: Sequence[tuple[str, int, KeyedCount]]
+    values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
 ) -> float | None:
     """The mean over tasks of findings in all trials ÷ findings in any."""
     trials = len(values["detection_rate"])
@@ -228,9 +286,8 @@ TRIAL_METRICS = (
     *map(_stability_of, STABLE_METRICS),
     TrialMetric(
         "finding_consistency",
-        "Findings in all trials ÷ findings in any, per task, as a mean over tasks. It shrinks with the number "
-        "of trials.",
-        _consistency,  # type: ignore[arg-type]
+        "Findings in all trials ÷ findings in any, mean over tasks; it shrinks with the number of trials.",
+        _consistency,
         minimum_trials=LEAST_TRIALS,
     ),
 )
