@@ -226,7 +226,7 @@ def _covered(sums: Sums) -> Values:
 
 
 def _coverage(sums: Sums) -> Values:
-    return divide(_covered(sums), len(CATEGORIES) * (sums["expected"] > 0))
+    return divide(_covered(sums), np.where(sums["expected"] > 0, float(len(CATEGORIES)), 0.0))
 
 
 def _coverage_present(sums: Sums) -> Values:

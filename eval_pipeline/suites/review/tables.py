@@ -236,8 +236,8 @@ def _delta(base: Sequence[float | None] | None, values: Sequence[float | None]) 
     before, after = ([value for value in each if value is not None] for each in (base, values))
     if len(before) < len(base) or len(after) < len(values):
         return {"ID": NOTHING, "Sig?": NOTHING}
-    significant = pooled_sd_rule(before, after)
-    told = f"needs {LEAST_TRIALS} runs" if significant is None else "Y" if significant else "N"
+    enough = min(len(before), len(after)) >= LEAST_TRIALS
+    told = f"needs {LEAST_TRIALS} runs" if not enough else "Y" if pooled_sd_rule(before, after) else "N"
     return {"ID": change(statistics.fmean(after) - statistics.fmean(before), "points"), "Sig?": told}
 
 
