@@ -72,7 +72,7 @@ def commitment(rows: Sequence[Row]) -> str:
 
 def read_ledger(path: Path, problems: Problems) -> list[Row]:
     """The rows of a ledger; whatever shows that somebody tampered with it goes to `problems`."""
-    if not path.is_file():
+    if not path.is_file() or not path.stat().st_size:
         return []
     previous = START
     rows: list[Row] = []

@@ -215,7 +215,7 @@ def test_stability_needs_three_trials() -> None:
 def test_findings_of_trials_are_the_same_by_error_or_by_place() -> None:
     case = task(error(1))
     other_words = finding(1, "PERF", quote=None, id="x")
-    runs = [
+    runs: list[dict[str, Any]] = [
         {"task": output(finding(1), finding(20))},
         {"task": output(other_words, finding(20, "PERF", text="said otherwise"))},
         {"task": output(finding(1), finding(20), finding(21))},
