@@ -11,6 +11,7 @@ from eval_pipeline.statistics.variation import (
     finding_consistency,
     overall_stability,
     pooled_sd_rule,
+    recurrent_findings,
     run_stability,
     stability_label,
 )
@@ -189,7 +190,8 @@ def experiment(
         )
     blank = dict.fromkeys([*(f"run {index}" for index in range(1, runs + 1)), "mean", "sd", "RS"], None)
     consistency = over_trials["finding_consistency"]
-    told = f"FC = {number(consistency)} over {counted(runs, 'run')}"
+    recurrent = number(over_trials["finding_recurrence"])
+    told = f"FC = {number(consistency)} over {counted(runs, 'run')}; {recurrent} of findings recur"
     rows.append({"metric": "FC", **blank, "mean": consistency, "line": told})
     overall = overall_stability(stabilities) or f"cannot be told ({LEAST_TRIALS} runs needed)"
     rows.append({"metric": "overall", **blank, "line": f"Stability: {overall}"})
@@ -265,21 +267,36 @@ def _stability_of(metric: str) -> TrialMetric:
     )
 
 
-def _consistency(
+def _found_by_trial(
     values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
-) -> float | None:
-    """The mean over tasks of findings in all trials ÷ findings in any."""
+) -> list[list[set[str]]]:
+    """What was found in every trial of every task; nothing in a trial that failed."""
     trials = len(values["detection_rate"])
     found: dict[str, dict[int, set[str]]] = {}
     for case_id, trial, row in keyed:
         if row.table == FOUND_TABLE:
             found.setdefault(case_id, {}).setdefault(trial, set()).add(row.row_key)
-    shares = []
-    for by_trial in found.values():
-        empty: list[set[str]] = [set() for _ in range(trials - len(by_trial))]
-        shares.append(finding_consistency([*by_trial.values(), *empty]).share)
+    return [
+        [*by_trial.values(), *(set() for _ in range(trials - len(by_trial)))] for by_trial in found.values()
+    ]
+
+
+def _consistency(
+    values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
+) -> float | None:
+    """The mean over tasks of findings in all trials ÷ findings in any."""
+    shares = [finding_consistency(trials).share for trials in _found_by_trial(values, keyed)]
     present = [share for share in shares if share is not None]
     return statistics.fmean(present) if present else None
+
+
+def _recurrence(
+    values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
+) -> float | None:
+    """The mean over tasks of findings in over half of the trials ÷ findings in any."""
+    tasks = _found_by_trial(values, keyed)
+    shares = [len(recurrent_findings(trials)) / len(set().union(*trials)) for trials in tasks]
+    return statistics.fmean(shares) if shares else None
 
 
 TRIAL_METRICS = (
@@ -288,6 +305,12 @@ TRIAL_METRICS = (
         "finding_consistency",
         "Findings in all trials ÷ findings in any, mean over tasks; it shrinks with the number of trials.",
         _consistency,
+        minimum_trials=LEAST_TRIALS,
+    ),
+    TrialMetric(
+        "finding_recurrence",
+        "Findings in over half of the trials ÷ findings in any, mean over tasks: those to report.",
+        _recurrence,
         minimum_trials=LEAST_TRIALS,
     ),
 )

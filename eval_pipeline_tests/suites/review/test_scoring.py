@@ -189,9 +189,10 @@ def test_run_stability_and_the_lines_of_an_experiment() -> None:
     found = summary([case], *runs)
     assert found.metrics["run_stability_detection_rate"].value == pytest.approx(1 - 0.1 / 0.6)
     assert found.metrics["finding_consistency"].value == pytest.approx(5 / 7)
+    assert found.metrics["finding_recurrence"].value == pytest.approx(6 / 7)
     lines = {row["metric"]: row["line"] for row in found.tables["experiment"]}
     assert lines["DR"] == "DR = 60% ± 10% (RS = 0.83) – STABLE"
-    assert lines["FC"] == "FC = 71.4 % over 3 runs"
+    assert lines["FC"] == "FC = 71.4 % over 3 runs; 85.7 % of findings recur"
     assert lines["overall"] == "Stability: STABLE"
     assert "3 runs of 1 task: no generalisation claim" in found.problems
 
