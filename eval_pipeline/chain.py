@@ -408,6 +408,8 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
     ) -> dg.MaterializeResult[Any]:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
+        beside = stages.evaluations_beside(context.resources.project, _store(context), suite, metrics)
+        versions = shown.cross_tables(suite, beside)
         text = shown.report(
             suite,
             metrics,
@@ -415,10 +417,12 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             baseline_comparison.comparison,
             model_outputs.stopping,
             baseline_comparison.proposal,
+            beside,
         )
         return dg.MaterializeResult(
             value=Report(metrics.identity, text),
             metadata={
+                **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
                 "report": dg.MetadataValue.md(text),
                 "file": dg.MetadataValue.path(str(_store(context).report_path(metrics.identity))),
             },

@@ -175,14 +175,15 @@ def summarize(
 ) -> Summary:
     """Every metric, over everything and by group, and how it stands against its gate."""
     trials = sorted(set(scores.trials.tolist()))
-    values = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
-    values |= _trial_metrics(suite, scores, values)
+    by_trial = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
+    over_trials = _trial_metrics(suite, scores, by_trial, len(trials))
+    values = by_trial | over_trials
     units = {name: each.unit for name, each in quantities(suite).items()}
     results = [
         judge(gate, name, values[name].value, values[name].applies, number(values[name].value, units[name]))
         for name, gate in gates.items()
     ]
-    tables = _tables(suite, scores)
+    tables = _tables(suite, scores) | _trial_tables(suite, by_trial, over_trials)
     return Summary(
         suite=suite.name,
         cases=scores.case_count,
@@ -309,7 +310,9 @@ def _bounds(metric: Metric, sums: Sums, value: float | None) -> tuple[float, flo
     return wilson(float(parts.mean()), float(wholes.mean()))
 
 
-def _trial_metrics(suite: Suite, scores: Scores, values: Mapping[str, MetricValue]) -> dict[str, MetricValue]:
+def _trial_metrics(
+    suite: Suite, scores: Scores, values: Mapping[str, MetricValue], trials: int
+) -> dict[str, MetricValue]:
     if not suite.trial_metrics:
         return {}
     per_trial = {name: value.trials for name, value in values.items()}
@@ -321,7 +324,20 @@ def _trial_metrics(suite: Suite, scores: Scores, values: Mapping[str, MetricValu
         )
         for row in scores.keyed.to_pylist()
     ]
-    return {metric.name: MetricValue(metric.formula(per_trial, keyed), ()) for metric in suite.trial_metrics}
+    return {
+        metric.name: MetricValue(metric.formula(per_trial, keyed), ())
+        if trials >= metric.minimum_trials
+        else MetricValue(None, (), applies=False)
+        for metric in suite.trial_metrics
+    }
+
+
+def _trial_tables(
+    suite: Suite, values: Mapping[str, MetricValue], over_trials: Mapping[str, MetricValue]
+) -> dict[str, list[dict[str, Any]]]:
+    per_trial = {name: value.trials for name, value in values.items()}
+    found = {name: value.value for name, value in over_trials.items()}
+    return {name: build(per_trial, found) for name, build in suite.trial_tables.items()}
 
 
 def _groups(

@@ -241,9 +241,9 @@ def advise(suite: Suite, results: Iterable[GateResult]) -> tuple[GateResult, ...
 
 
 def judge(gate: Gate, metric: str, value: float | None, applies: bool, shown: str) -> GateResult:
-    """The result of one gate. An undefined value fails, unless the golden set has no case for the metric."""
+    """The result of one gate. An undefined value fails, unless the metric does not apply."""
     if not applies:
-        message = "The golden set has no case to which this metric applies."
+        message = "The golden set has no case, or the run too few trials, for this metric to apply."
         return GateResult(metric, None, None, "not_applicable", gate.severity, message)
     if value is None or not math.isfinite(value):
         message = "The metric is undefined: nothing was there to measure. An undefined metric never passes."

@@ -41,7 +41,7 @@ from eval_pipeline.outputs import Looks, Questions, collect_outputs, run
 from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.progress import Progress, Silence
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import Prompt, load_prompt
+from eval_pipeline.prompt import Prompt, load_prompt, versions_in
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.store import Proposal, Scored, Store
 from eval_pipeline.store.approvals import approvals_of, result_key
@@ -214,6 +214,23 @@ def evaluate(project: Project, suite: Suite, scored: Scored, gates: Mapping[str,
     summary = summarize(suite, scored.scores, gates, models)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Evaluation(scored.identity.id, scored.identity, now, summary, case_results(suite, scored.scores))
+
+
+def evaluations_beside(
+    project: Project, store: Store, suite: Suite, evaluation: Evaluation
+) -> dict[str, Evaluation]:
+    """The latest evaluations of all versions, as far as they were scored on the same by the same engine."""
+
+    def conditions(one: Evaluation) -> tuple[str, ...]:
+        identity = one.identity
+        return (identity.golden_hash, identity.scorer, identity.context, identity.outputs.engine)
+
+    own = evaluation.identity.outputs.version
+    versions = sorted({*versions_in(project.prompts(suite.name)), own})
+    found = {each: evaluation if each == own else store.evaluation(suite.name, each) for each in versions}
+    return {
+        version: one for version, one in found.items() if one and conditions(one) == conditions(evaluation)
+    }
 
 
 def load_gates(project: Project, suite: Suite) -> dict[str, Gate]:

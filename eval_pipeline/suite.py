@@ -489,6 +489,22 @@ class TrialMetric:
     """With fewer trials it does not apply."""
 
 
+TrialTable = Callable[[Mapping[str, Sequence[float | None]], Mapping[str, float | None]], Rows]
+"""(each metric's values per trial, each trial metric's value) → rows."""
+
+
+class Experiment(NamedTuple):
+    """What one version scored, as tables that put versions side by side need it."""
+
+    per_trial: Mapping[str, Sequence[float | None]]
+    tables: Mapping[str, Rows]
+    cases: int
+
+
+CrossTable = Callable[[Mapping[str, Experiment]], Rows]
+"""Experiments by version → rows."""
+
+
 class Measured(NamedTuple):
     """How good a model is at its work, on labelled examples that it was not made from."""
 
@@ -558,6 +574,10 @@ class Suite:
     problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
     """From the tables, what the headline hides, the worst first: it is told wherever the headline is."""
     trial_metrics: tuple[TrialMetric, ...] = ()
+    trial_tables: Mapping[str, TrialTable] = field(default_factory=dict)
+    """Further tables for people: how the numbers went from trial to trial."""
+    cross_tables: Mapping[str, CrossTable] = field(default_factory=dict)
+    """Tables for people that put versions side by side; the report shows them."""
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
     requirements: tuple[Requirement, ...] = ()

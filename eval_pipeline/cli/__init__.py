@@ -22,6 +22,7 @@ COMMANDS = {
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, and sign them off.",
+    "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
 }
 

@@ -16,7 +16,7 @@ from eval_pipeline.reports.numbers import NOTHING, change, counted, number, prob
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.store import Proposal
 from eval_pipeline.store.history import Point
-from eval_pipeline.suite import Overview, Suite, Unit
+from eval_pipeline.suite import Experiment, Overview, Rows, Suite, Unit
 from eval_pipeline.trends import MetricTrend
 from eval_pipeline.trials import Stopping
 
@@ -263,15 +263,32 @@ def confusion_charts(suite: Suite, summary: Summary) -> str:
     return "\n\n".join(charts)
 
 
+def cross_tables(suite: Suite, evaluations: Mapping[str, Evaluation]) -> str:
+    """The suite's tables that put versions side by side."""
+    experiments = {
+        version: Experiment(
+            {name: value.trials for name, value in each.summary.metrics.items()},
+            each.summary.tables,
+            each.summary.cases,
+        )
+        for version, each in evaluations.items()
+    }
+    return _tables({name: build(experiments) for name, build in suite.cross_tables.items()})
+
+
 def suite_tables(summary: Summary) -> str:
     """The tables that the suite itself defines."""
+    return _tables(summary.tables)
+
+
+def _tables(tables: Mapping[str, Rows]) -> str:
     return "\n\n".join(
         f"**{name.replace('_', ' ')}**\n\n"
         + table(
             tuple(plain(name) for name in rows[0]),
             (tuple(_cell(value) for value in row.values()) for row in rows),
         )
-        for name, rows in summary.tables.items()
+        for name, rows in tables.items()
         if rows
     )
 
@@ -461,8 +478,10 @@ def report(
     comparison: Comparison | None,
     stopping: Stopping | None = None,
     proposal: Proposal | None = None,
+    beside: Mapping[str, Evaluation] | None = None,
 ) -> str:
-    """The report on an evaluation: verdict first, then numbers, then cases."""
+    """The report on an evaluation: verdict first, then numbers, then cases; `beside` are all versions."""
+    versions = cross_tables(suite, beside or {})
     summary, outputs = evaluation.summary, evaluation.identity.outputs
     failing = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "fail"]
     warnings = [f"{gate.metric}: {gate.told}" for gate in summary.gates if gate.status == "warn"]
@@ -497,6 +516,7 @@ def report(
                 ),
             )
         ),
+        f"## Versions side by side\n\n{versions}" if versions else "",
         "## Identity\n\n"
         + table(
             ("what", "value"),

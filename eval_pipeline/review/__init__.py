@@ -1,0 +1,1 @@
+"""The blind protocol: people judge findings in an order that cannot be cheated."""

@@ -1,0 +1,51 @@
+"""Review: errors in a design, a change of code or a plan, found by a workflow of concerns and methods."""
+
+from __future__ import annotations
+
+from eval_pipeline.golden import JsonCases
+from eval_pipeline.suite import Suite, per_case
+from eval_pipeline.suites.review.advice import advise
+from eval_pipeline.suites.review.cases import (
+    GoldenTask,
+    Prepared,
+    ReviewExpected,
+    ReviewInput,
+    check_task,
+    prepare,
+    to_case,
+)
+from eval_pipeline.suites.review.engine import Parameters, load_checklist, review
+from eval_pipeline.suites.review.findings import Findings
+from eval_pipeline.suites.review.references import load_decisions
+from eval_pipeline.suites.review.requirements import REQUIREMENTS, measure
+from eval_pipeline.suites.review.scoring import METRICS, case_passes, errored, score_case
+from eval_pipeline.suites.review.tables import CROSS_TABLES, TABLES, TRIAL_METRICS, TRIAL_TABLES, problems
+
+SUITE = Suite(
+    name="review",
+    description="Errors in designs, code and plans, found by a workflow of concerns and methods.",
+    reader=JsonCases(GoldenTask, to_case, check_task),
+    input=ReviewInput,
+    expected=ReviewExpected,
+    output=Findings,
+    score=per_case(score_case),
+    errored=errored,
+    metrics=METRICS,
+    headline="detection_rate",
+    case_passes=case_passes,
+    embedded=review,
+    parameters=Parameters,
+    prepared=Prepared,
+    prepare=prepare,
+    resources=load_checklist,
+    references=load_decisions,
+    groups=("kind",),
+    tables=TABLES,
+    trial_tables=TRIAL_TABLES,
+    cross_tables=CROSS_TABLES,
+    trial_metrics=TRIAL_METRICS,
+    problems=problems,
+    measure=measure,
+    requirements=REQUIREMENTS,
+    advice=advise,
+)

@@ -1,0 +1,168 @@
+"""The blind protocol, walked through in a terminal by somebody who also tries to cheat."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from eval_pipeline import stages
+from eval_pipeline.evaluation import context_for
+from eval_pipeline.project import Project
+from eval_pipeline.review.ledger import LEDGER_FILE
+from eval_pipeline.store import Store
+from eval_pipeline.suites.review import SUITE
+
+VERSION = "review-document-v1.1"
+TASK = "rate-limiter-code"
+SECONDS = 60
+
+
+def evaluated(project: Project) -> None:
+    """Answers of the embedded engine, without Dagster."""
+    store = Store(project.state)
+    golden = stages.load_golden(project, store, SUITE).table
+    store.keep_golden(SUITE.name, golden)
+    store.keep_outputs(stages.answer_cases(project, store, SUITE, golden, VERSION))
+
+
+def review(project: Project, step: str, *more: str) -> Any:
+    """A terminal in which a step is running."""
+    environment = {**os.environ, "EVAL_PIPELINE_ROOT": str(project.root), "DAGSTER_HOME": str(project.state)}
+    arguments = ["-m", "eval_pipeline", "review", step, VERSION, "--task", TASK, "--by", "Ada", *more]
+    return pexpect.spawn(
+        sys.executable, arguments, env=environment, encoding="utf-8", timeout=SECONDS, dimensions=(50, 200)
+    )
+
+
+def ended(terminal: Any) -> tuple[str, int]:
+    """What a command still says, and its exit code."""
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    return terminal.before, terminal.exitstatus
+
+
+def questions(terminal: Any) -> int:
+    terminal.expect(r"; (\d+) questions?\.")
+    return int(terminal.match[1])
+
+
+def reply(terminal: Any, *pairs: tuple[str, str]) -> str:
+    """Answer questions one after the other; what the terminal showed before the first."""
+    shown = ""
+    for question, answer in pairs:
+        terminal.expect_exact(question)
+        shown += terminal.before
+        terminal.sendline(answer)
+    return shown
+
+
+def assess(terminal: Any, category: str = "EDGE") -> str:
+    return reply(
+        terminal,
+        ("What error is it", category),
+        ("In your own words", "something is wrong"),
+        ("What is the evidence", "the quoted line"),
+        ("How sure are you", "HIGH"),
+    )
+
+
+def decisions(project: Project) -> Any:
+    return context_for(SUITE, project.golden(SUITE.name)).references
+
+
+@pytest.fixture
+def ready(project: Project) -> Project:
+    """A project in which the version was evaluated."""
+    evaluated(project)
+    return project
+
+
+def test_the_protocol_from_the_first_finding_to_the_bias_check(ready: Project) -> None:
+    told, code = ended(review(ready, "predict"))
+    assert code == 2
+    assert "the step 'findings' is not sealed yet" in told
+
+    first = review(ready, "findings")
+    count = questions(first)
+    shown = assess(first)
+    assert count > 2
+    first.expect_exact("[2/")
+    first.sendcontrol("c")
+    ended(first)
+
+    again = review(ready, "findings")
+    assert questions(again) == count - 1
+    shown += "".join(assess(again, "NONE" if number else "EDGE") for number in range(count - 1))
+    ground_truth = [
+        error.text
+        for golden in stages.load_golden(ready, Store(ready.state), SUITE).table.cases(SUITE)
+        if golden.case.id == TASK
+        for error in golden.case.expected.errors
+    ]
+    assert not [text for text in ground_truth if text in shown]
+    assert "depth" not in shown.casefold()
+    reply(again, ("They cannot be changed afterwards", "y"))
+    told, code = ended(again)
+    assert code == 0
+    assert f"Sealed: {count} answers, commitment " in told
+
+    refuse_to_change(ready)
+    predict_and_adjudicate(ready)
+
+    last = review(ready, "bias")
+    last.expect_exact("BIAS, changed assessment: tried to change a sealed answer of 'findings'")
+    reply(last, ("Your comment", "I was curious"), ("They cannot be changed afterwards", "y"))
+    assert ended(last)[1] == 0
+    told, code = ended(review(ready, "status"))
+    assert code == 0
+    assert "The ledger is whole" in told
+
+
+def refuse_to_change(project: Project) -> None:
+    """A sealed answer cannot be changed, neither by asking nor by editing the file."""
+    file = project.golden(SUITE.name) / "references" / LEDGER_FILE
+    whole = file.read_bytes()
+    subject = next(line for line in whole.decode().splitlines() if '"subject":"' in line)
+    key = subject.split('"subject":"')[1][:8]
+    told, code = ended(review(project, "findings", "--change", key))
+    assert code == 1
+    assert "A sealed answer cannot be changed" in " ".join(told.split())
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"confidence":"HIGH"', b'"confidence":"LOW"', 1))
+    told, code = ended(review(project, "predict"))
+    assert code == 2
+    assert "was changed: its content does not have its hash" in " ".join(told.split())
+    file.write_bytes(whole)
+
+
+def predict_and_adjudicate(project: Project) -> None:
+    """Steps 2 and 3; the rulings reach scoring when they are sealed, and not before."""
+    second = review(project, "predict")
+    for _ in range(questions(second)):
+        reply(second, ("Will the workflow have found it", "MAYBE"), ("Why, or why not", "hard to say"))
+    reply(second, ("They cannot be changed afterwards", "y"))
+    assert ended(second)[1] == 0
+
+    third = review(project, "adjudicate")
+    count = questions(third)
+    assert count
+    for _ in range(count):
+        reply(third, ("Your ruling", "bonus_valid"), ("The reason", "it is a real error"))
+    third.expect_exact("They cannot be changed afterwards")
+    assert decisions(project) == {}
+    third.sendline("y")
+    assert ended(third)[1] == 0
+    ruled = decisions(project)
+    assert len(ruled) == count
+    assert {(task, decision.ruling) for (task, _), decision in ruled.items()} == {(TASK, "bonus_valid")}
+
+
+def test_a_version_that_was_never_evaluated_says_what_to_run(project: Project, tmp_path: Path) -> None:
+    told, code = ended(review(project, "findings"))
+    assert code == 2
+    assert "eval-pipeline run review --prompt review-document-v1.1" in " ".join(told.split())
