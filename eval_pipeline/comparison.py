@@ -137,7 +137,10 @@ class Comparison(msgspec.Struct, frozen=True):
         moved = [each for each in gated if each.verdict == self.verdict and each.verdict != "unchanged"]
         moved += [each for each in gated if each.action != "proceed" and each not in moved]
         moved.sort(key=lambda each: -ACTIONS.index(each.action))
-        told = ", ".join(each.movement for each in moved[:3]) or "No gated metric moved"
+        still = "No gated metric moved"
+        if any(each.difference for each in gated):
+            still += " beyond chance"
+        told = ", ".join(each.movement for each in moved[:3]) or still
         size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
         end = f"{told} over {size}; {ENDS.get(self.action, self.verdict)}."
         worst = ", ".join(

@@ -228,3 +228,11 @@ def test_every_metric_has_evidence_that_json_can_hold() -> None:
     found = compared(side(ALL_GOOD), side({**ALL_GOOD, "case-01": BAD}))
     assert all(each.evidence is not None for each in found.metrics)
     assert msgspec.json.decode(msgspec.json.encode(found), type=Comparison) == found
+
+
+def test_what_rose_within_chance_is_not_said_to_have_stood_still() -> None:
+    still = compared(side(ALL_GOOD), side(ALL_GOOD))
+    assert "No gated metric moved over" in still.sentence
+    rose = compared(side({**ALL_GOOD, "case-03": BAD}), side(ALL_GOOD))
+    assert rose.verdict == "unchanged"
+    assert "No gated metric moved beyond chance" in rose.sentence
