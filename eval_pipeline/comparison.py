@@ -211,7 +211,10 @@ class Comparison(msgspec.Struct, frozen=True):
         moved = [each for each in gated if each.verdict == self.verdict and each.verdict != "unchanged"]
         moved += [each for each in gated if each.action != "proceed" and each not in moved]
         moved.sort(key=lambda each: -ACTIONS.index(each.action))
-        told = ", ".join(each.movement for each in moved[:3]) or "No gated metric moved"
+        still = "No gated metric moved"
+        if any(each.difference for each in gated):
+            still += " beyond chance"
+        told = ", ".join(each.movement for each in moved[:3]) or still
         size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
         ends = "approved" if self.approved else ENDS.get(self.action, self.verdict)
         end = f"{told} over {size}; {ends}."

@@ -252,3 +252,11 @@ def test_groups_that_regressed_are_named_and_corrected_for_their_number() -> Non
 
 def test_one_group_is_no_group() -> None:
     assert compared(side(ALL_GOOD), side(ALL_GOOD)).groups == ()
+
+
+def test_what_rose_within_chance_is_not_said_to_have_stood_still() -> None:
+    still = compared(side(ALL_GOOD), side(ALL_GOOD))
+    assert "No gated metric moved over" in still.sentence
+    rose = compared(side({**ALL_GOOD, "case-03": BAD}), side(ALL_GOOD))
+    assert rose.verdict == "unchanged"
+    assert "No gated metric moved beyond chance" in rose.sentence
