@@ -186,16 +186,19 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def approved(self) -> bool:
-        """Whether approvals let pass what would otherwise be open."""
-        return len(self.open) < len(self.demands) and not self.stops
+        """Whether approvals cover all that does not simply proceed."""
+        return bool(self.demands) and not self.open
+
+    @property
+    def standing(self) -> Action:
+        """The action that is left when what was approved is left out."""
+        return max(self.open.values(), key=ACTIONS.index, default="proceed")
 
     @property
     def conclusion(self) -> str:
         """Verdict, action, the sentence that says why, and who approved it."""
-        action = "approved" if self.approved else self.action.replace("_", " ")
-        told = "".join(
-            f" {each.told}." for each in self.approvals if approved_metrics([each]) & set(self.demands)
-        )
+        action = "approved" if self.approved else self.standing.replace("_", " ")
+        told = "".join(f" {each.told}." for each in self.approvals)
         return f"{self.verdict}; {action}. {self.sentence}{told}"
 
     @property
@@ -216,7 +219,7 @@ class Comparison(msgspec.Struct, frozen=True):
             still += " beyond chance"
         told = ", ".join(each.movement for each in moved[:3]) or still
         size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
-        ends = "approved" if self.approved else ENDS.get(self.action, self.verdict)
+        ends = "approved" if self.approved else ENDS.get(self.standing, self.verdict)
         end = f"{told} over {size}; {ends}."
         worst = ", ".join(
             f"{each.case_id} {change(each.difference, self.unit).removesuffix(' pp')}"

@@ -102,7 +102,7 @@ def judge_version(
         blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
     elif comparison.stops:
         blocking.append(f"against {comparison.before}: {comparison.conclusion}")
-    elif comparison.approved and not comparison.open:
+    elif comparison.approved:
         approved.append(f"against {comparison.before}: {comparison.conclusion}")
     elif comparison.open:
         warnings.append(f"against {comparison.before}: {comparison.conclusion}")

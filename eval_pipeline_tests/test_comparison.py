@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from eval_pipeline.approvals import Approval
 from eval_pipeline.comparison import Comparison, Evidence, MetricChange, Side, compare, metric_change
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.gates import Gate, Regression
@@ -260,3 +261,36 @@ def test_what_rose_within_chance_is_not_said_to_have_stood_still() -> None:
     rose = compared(side({**ALL_GOOD, "case-03": BAD}), side(ALL_GOOD))
     assert rose.verdict == "unchanged"
     assert "No gated metric moved beyond chance" in rose.sentence
+
+
+def test_an_approval_covers_the_metrics_that_it_names_and_no_others() -> None:
+    rate = Gate(fail="< 0.10", passes=">= 0.20", regression=Regression(0.01, 0.05, "needs_approval"))
+    gates = {"concept_recall": GATE, "relationship_recall": rate}
+    found = compared(side(ALL_GOOD), side(dict.fromkeys(NAMES, BAD)), gates=gates)
+    assert found.demands == {"concept_recall": "block", "relationship_recall": "block"}
+    before = after = side(ALL_GOOD).identity
+
+    def approved(*metrics: str) -> Comparison:
+        times = ("2026-01-01T00:00:00+00:00", "2026-02-01T00:00:00+00:00")
+        given = Approval(
+            "decomposition", "v", "b", metrics, "meant", "Ada", *times, found.key, "", before, after
+        )
+        return replace(found, approvals=(given,))
+
+    partly = approved("concept_recall")
+    assert (partly.stops, partly.approved, partly.standing) == (True, False, "block")
+    assert partly.undecided == ["relationship_recall"]
+    assert partly.conclusion.startswith("regressed; block.")
+    wholly = approved("concept_recall", "relationship_recall")
+    assert (wholly.stops, wholly.approved, wholly.standing) == (False, True, "proceed")
+    assert (wholly.verdict, wholly.action) == ("regressed", "block")
+    assert wholly.conclusion.endswith(
+        "concept_recall, relationship_recall approved by Ada on 2026-01-01 until 2026-02-01: meant."
+    )
+
+
+def test_sides_that_share_too_little_can_be_approved_under_that_name() -> None:
+    some = {each.case.id: each.input_hash for each in CASES[:10]}
+    found = compared(side(ALL_GOOD, some), side(ALL_GOOD))
+    assert found.demands == {"incomparable": "needs_approval"}
+    assert found.undecided == ["incomparable"]
