@@ -156,6 +156,7 @@ def _stability_of(metric: str) -> TrialMetric:
         f"run_stability_{metric}",
         f"1 − sd ÷ mean of {metric} over trials, sd with n − 1; it may be negative.",
         lambda values, keyed: run_stability(values[metric]),
+        unit="number",
         minimum_trials=LEAST_TRIALS,
     )
 
