@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -59,15 +60,21 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 @command.command("findings")
 @_options
 @click.option("--change", default=None, metavar="FINDING", help="Answer once more about one finding.")
+@click.option("--quotes-only", is_flag=True, help="Hide the workflow's words: judge the quoted lines alone.")
 def findings(
-    context: click.Context, version: str, task_id: str | None, author: str | None, change: str | None
+    context: click.Context,
+    version: str,
+    task_id: str | None,
+    author: str | None,
+    change: str | None,
+    quotes_only: bool,
 ) -> None:
     """Step 1: say of each finding what error it is, before the ground truth is shown.
 
     The workflow's own labels (category, depth, concern) are not shown either.
     """
     session, tasks = _open(version, task_id, author)
-    _walk(context, session, "findings", tasks, _ask_finding, change)
+    _walk(context, session, "findings", tasks, partial(_ask_finding, quotes_only=quotes_only), change)
 
 
 @command.command("predict")
@@ -190,9 +197,12 @@ def _change(session: Session, step: Step, task: TaskReview, ask: Ask, wanted: st
     click.echo("Changed.")
 
 
-def _ask_finding(session: Session, task: TaskReview, key: str) -> dict[str, str]:
-    _show_finding(task, task.findings[key])
+def _ask_finding(session: Session, task: TaskReview, key: str, *, quotes_only: bool) -> dict[str, str]:
+    finding = task.findings[key]
+    hidden = quotes_only and bool(finding.quote or finding.location)
+    _show_finding(task, finding, words=not hidden)
     return {
+        "shown": "quote" if hidden else "words",
         "category": _choose("What error is it (NONE if it is no error)", ASSESSMENTS),
         "error": _words("In your own words"),
         "evidence": _words("What is the evidence"),
@@ -228,8 +238,9 @@ def _ask_about_bias(session: Session, task: TaskReview, subject: str) -> dict[st
     return {"flags": str(len(flags)), "told": told, "comment": _words("Your comment")}
 
 
-def _show_finding(task: TaskReview, finding: Finding) -> None:
-    click.echo(f"Finding: {flat(finding.text, LONGEST_LINE)}")
+def _show_finding(task: TaskReview, finding: Finding, *, words: bool = True) -> None:
+    if words:
+        click.echo(f"Finding: {flat(finding.text, LONGEST_LINE)}")
     if finding.quote:
         click.echo(f"Quote:   {flat(finding.quote, LONGEST_LINE)}")
     lines = task.golden.case.input.document.split("\n")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pexpect
+import pexpect  # type: ignore[import-untyped]
 import pytest
 
 from eval_pipeline import stages
@@ -87,10 +87,12 @@ def test_the_protocol_from_the_first_finding_to_the_bias_check(ready: Project) -
     assert code == 2
     assert "the step 'findings' is not sealed yet" in told
 
-    first = review(ready, "findings")
+    first = review(ready, "findings", "--quotes-only")
     count = questions(first)
     shown = assess(first)
     assert count > 2
+    assert "Quote:" in shown
+    assert "Finding:" not in shown
     first.expect_exact("[2/")
     first.sendcontrol("c")
     ended(first)

@@ -15,11 +15,12 @@ from eval_pipeline.suites.review.cases import (
     to_case,
 )
 from eval_pipeline.suites.review.engine import Parameters, load_checklist, review
+from eval_pipeline.suites.review.experiments import CROSS_TABLES, TRIAL_METRICS, TRIAL_TABLES
 from eval_pipeline.suites.review.findings import Findings
 from eval_pipeline.suites.review.references import load_decisions
 from eval_pipeline.suites.review.requirements import REQUIREMENTS, measure
 from eval_pipeline.suites.review.scoring import METRICS, case_passes, errored, score_case
-from eval_pipeline.suites.review.tables import CROSS_TABLES, TABLES, TRIAL_METRICS, TRIAL_TABLES, problems
+from eval_pipeline.suites.review.tables import TABLES, problems
 
 SUITE = Suite(
     name="review",

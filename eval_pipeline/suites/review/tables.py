@@ -1,56 +1,28 @@
-"""Tables for people: by severity, category and concern, the heatmap, and what an experiment may claim."""
+"""Tables for people: by severity, category and concern, what a sample may claim, and what hides in it."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from eval_pipeline.reports.numbers import NOTHING, change, counted, number
-from eval_pipeline.statistics.variation import (
-    LEAST_TRIALS,
-    finding_consistency,
-    overall_stability,
-    pooled_sd_rule,
-    recurrent_findings,
-    run_stability,
-    stability_label,
-)
-from eval_pipeline.suite import Experiment, KeyedCount, KeyedSums, Rows, TrialMetric
+from eval_pipeline.reports.numbers import counted, number
+from eval_pipeline.statistics.variation import LEAST_TRIALS, stability_label
+from eval_pipeline.suite import KeyedSums, Rows
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
+from eval_pipeline.suites.review.experiments import EXPERIMENT_TABLE
 from eval_pipeline.suites.review.scoring import (
     BONUS_TABLE,
     CATEGORY_TABLE,
     CONCERN_TABLE,
-    FOUND_TABLE,
     SAMPLE_TABLE,
     SEVERITY_TABLE,
     TASK,
 )
 
-EXPERIMENT_TABLE = "experiment"
 CONSISTENTLY, SOMETIMES = 0.75, 0.5
 HIGH_DISCOVERY = 0.2
 TASKS_TO_GENERALISE = 5
 TASKS_FOR_BLIND_SPOT = 3
 SIGNS = {"consistently": "✓", "sometimes": "~", "rarely": "✗"}
-STABLE_METRICS = ("detection_rate", "weighted_detection_score", "precision", "depth_quality", "oes")
-SHORT_NAMES = {
-    "detection_rate": "DR",
-    "detection_rate_critical": "DR_critical",
-    "detection_rate_important": "DR_important",
-    "weighted_detection_score": "WDS",
-    "token_efficiency": "TE",
-    "concern_efficiency_layer_A": "CE_layer_A",
-    "concern_efficiency_layer_B": "CE_layer_B",
-    "concern_efficiency_layer_C": "CE_layer_C",
-    "precision": "P",
-    "discovery_rate": "DIS",
-    "depth_quality": "DQ",
-    "category_coverage": "CC",
-    "oes": "OES",
-}
-"""The rows of the per-experiment table, under the names of the document."""
-PERCENTAGES = ("DR", "DR_critical", "DR_important", "WDS", "P", "DIS", "CC")
 
 
 def category_sign(rate: float | None) -> str:
@@ -145,175 +117,6 @@ TABLES = {
     SAMPLE_TABLE: sample,
     BONUS_TABLE: proposed_additions,
 }
-
-
-def stability_line(name: str, values: Sequence[float | None]) -> str:
-    """`DR = 65% ± 8% (RS = 0.88) – STABLE`."""
-    present = [value for value in values if value is not None]
-    if len(present) != len(values) or not present:
-        return f"{name} is undefined in {counted(len(values) - len(present), 'run')} of {len(values)}"
-    size, sign = (100, "%") if name in PERCENTAGES else (1, "")
-    digits = 0 if sign else 2
-    mean = f"{name} = {statistics.fmean(present) * size:.{digits}f}{sign}"
-    if len(present) < LEAST_TRIALS:
-        return f"{mean} ({counted(len(present), 'run')}: stability needs {LEAST_TRIALS})"
-    spread = f"{mean} ± {statistics.stdev(present) * size:.{digits}f}{sign}"
-    stability = run_stability(values)
-    if stability is None:
-        return f"{spread} (RS undefined: the mean is 0)"
-    return f"{spread} (RS = {stability:.2f}) – {stability_label(stability)}"
-
-
-def experiment(
-    per_trial: Mapping[str, Sequence[float | None]], over_trials: Mapping[str, float | None]
-) -> Rows:
-    """The per-experiment table: each run, mean, standard deviation and stability, and the overall one."""
-    rows: Rows = []
-    stabilities: list[float | None] = []
-    runs = len(per_trial["detection_rate"])
-    for metric, name in SHORT_NAMES.items():
-        values = per_trial[metric]
-        present = [value for value in values if value is not None]
-        if not present:
-            continue
-        complete = len(present) == runs
-        stabilities.append(run_stability(values))
-        rows.append(
-            {
-                "metric": name,
-                **{f"run {index}": value for index, value in enumerate(values, start=1)},
-                "mean": statistics.fmean(present) if complete else None,
-                "sd": statistics.stdev(present) if complete and runs > 1 else None,
-                "RS": stabilities[-1],
-                "line": stability_line(name, values),
-            }
-        )
-    blank = dict.fromkeys([*(f"run {index}" for index in range(1, runs + 1)), "mean", "sd", "RS"], None)
-    consistency = over_trials["finding_consistency"]
-    recurrent = number(over_trials["finding_recurrence"])
-    told = f"FC = {number(consistency)} over {counted(runs, 'run')}; {recurrent} of findings recur"
-    rows.append({"metric": "FC", **blank, "mean": consistency, "line": told})
-    overall = overall_stability(stabilities) or f"cannot be told ({LEAST_TRIALS} runs needed)"
-    rows.append({"metric": "overall", **blank, "line": f"Stability: {overall}"})
-    return rows
-
-
-TRIAL_TABLES = {EXPERIMENT_TABLE: experiment}
-
-
-def _with_spread(name: str, values: Sequence[float | None]) -> str:
-    """Mean ± standard deviation, as the cross-experiment table has it."""
-    return stability_line(name, values).split(" (")[0].partition(" = ")[2] or NOTHING
-
-
-def cross_experiment(experiments: Mapping[str, Experiment]) -> Rows:
-    """One row for each version: its numbers, and the improvement delta against the first.
-
-    `Sig?` is the document's rule |ID| > 2 · pooled sd, for information; the verdict is the comparison's.
-    """
-    rows: Rows = []
-    base: Sequence[float | None] | None = None
-    for index, (version, experiment_) in enumerate(experiments.items(), start=1):
-        values = {name: experiment_.per_trial[metric] for metric, name in SHORT_NAMES.items()}
-        rows.append(
-            {
-                "Exp": f"{index:03}",
-                "Workflow": version,
-                "Task": counted(experiment_.cases, "task"),
-                "Runs": len(values["OES"]),
-                **{f"{name}±σ": _with_spread(name, values[name]) for name in ("DR", "WDS")},
-                **{name: _with_spread(name, values[name]).split(" ±")[0] for name in ("TE", "P", "DQ")},
-                "OES±σ": _with_spread("OES", values["OES"]),
-                **_delta(base, values["OES"]),
-            }
-        )
-        base = base or values["OES"]
-    return rows
-
-
-def _delta(base: Sequence[float | None] | None, values: Sequence[float | None]) -> dict[str, str]:
-    """Improvement delta, and whether the pooled-sd rule calls it significant."""
-    if base is None:
-        return {"ID": "base", "Sig?": NOTHING}
-    before, after = ([value for value in each if value is not None] for each in (base, values))
-    if len(before) < len(base) or len(after) < len(values):
-        return {"ID": NOTHING, "Sig?": NOTHING}
-    enough = min(len(before), len(after)) >= LEAST_TRIALS
-    told = f"needs {LEAST_TRIALS} runs" if not enough else "Y" if pooled_sd_rule(before, after) else "N"
-    return {"ID": change(statistics.fmean(after) - statistics.fmean(before), "points"), "Sig?": told}
-
-
-def category_heatmap(experiments: Mapping[str, Experiment]) -> Rows:
-    """Which version detects which category: ✓ above 75 %, ~ from 50 %, ✗ below (blind spot)."""
-    rows: Rows = []
-    for version, experiment_ in experiments.items():
-        signs = {row["category"]: row["sign"] for row in experiment_.tables[CATEGORY_TABLE]}
-        coverage = _with_spread("CC", experiment_.per_trial["category_coverage"]).split(" ±")[0]
-        rows.append(
-            {"Workflow": version, **{name: signs.get(name, "") for name in CATEGORIES}, "CC": coverage}
-        )
-    return rows
-
-
-CROSS_TABLES = {"cross_experiment": cross_experiment, "category_heatmap": category_heatmap}
-
-
-def _stability_of(metric: str) -> TrialMetric:
-    return TrialMetric(
-        f"run_stability_{metric}",
-        f"1 − sd ÷ mean of {metric} over trials, sd with n − 1; it may be negative.",
-        lambda values, keyed: run_stability(values[metric]),
-        minimum_trials=LEAST_TRIALS,
-    )
-
-
-def _found_by_trial(
-    values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
-) -> list[list[set[str]]]:
-    """What was found in every trial of every task; nothing in a trial that failed."""
-    trials = len(values["detection_rate"])
-    found: dict[str, dict[int, set[str]]] = {}
-    for case_id, trial, row in keyed:
-        if row.table == FOUND_TABLE:
-            found.setdefault(case_id, {}).setdefault(trial, set()).add(row.row_key)
-    return [
-        [*by_trial.values(), *(set() for _ in range(trials - len(by_trial)))] for by_trial in found.values()
-    ]
-
-
-def _consistency(
-    values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
-) -> float | None:
-    """The mean over tasks of findings in all trials ÷ findings in any."""
-    shares = [finding_consistency(trials).share for trials in _found_by_trial(values, keyed)]
-    present = [share for share in shares if share is not None]
-    return statistics.fmean(present) if present else None
-
-
-def _recurrence(
-    values: Mapping[str, Sequence[float | None]], keyed: Iterable[tuple[str, int, KeyedCount]]
-) -> float | None:
-    """The mean over tasks of findings in over half of the trials ÷ findings in any."""
-    tasks = _found_by_trial(values, keyed)
-    shares = [len(recurrent_findings(trials)) / len(set().union(*trials)) for trials in tasks]
-    return statistics.fmean(shares) if shares else None
-
-
-TRIAL_METRICS = (
-    *map(_stability_of, STABLE_METRICS),
-    TrialMetric(
-        "finding_consistency",
-        "Findings in all trials ÷ findings in any, mean over tasks; it shrinks with the number of trials.",
-        _consistency,
-        minimum_trials=LEAST_TRIALS,
-    ),
-    TrialMetric(
-        "finding_recurrence",
-        "Findings in over half of the trials ÷ findings in any, mean over tasks: those to report.",
-        _recurrence,
-        minimum_trials=LEAST_TRIALS,
-    ),
-)
 
 
 def problems(tables: Mapping[str, Rows]) -> list[str]:

@@ -16,14 +16,10 @@ from eval_pipeline.reports.evaluation import cross_tables
 from eval_pipeline.suite import Experiment
 from eval_pipeline.suites.review import SUITE
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
+from eval_pipeline.suites.review.experiments import cross_experiment, stability_line
 from eval_pipeline.suites.review.findings import DEPTHS
 from eval_pipeline.suites.review.matching import Decision
-from eval_pipeline.suites.review.tables import (
-    category_sign,
-    claims,
-    cross_experiment,
-    stability_line,
-)
+from eval_pipeline.suites.review.tables import category_sign, claims
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.suites.review.examples import (
     LINES,

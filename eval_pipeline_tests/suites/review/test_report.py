@@ -1,0 +1,49 @@
+"""What a person sees: versions side by side, and nothing that was scored under other conditions."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from eval_pipeline import stages
+from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.project import Project
+from eval_pipeline.reports.evaluation import report, suite_tables
+from eval_pipeline.store import Scored, Store
+from eval_pipeline.suites.review import SUITE
+
+OLD, NEW = "review-document-v1.0", "review-document-v1.1"
+
+
+def evaluated(project: Project, store: Store, version: str) -> tuple[Evaluation, Scored]:
+    """A version on the embedded engine, without Dagster."""
+    golden = stages.load_golden(project, store, SUITE).table
+    scored = stages.score_answers(
+        project, SUITE, golden, stages.answer_cases(project, store, SUITE, golden, version)
+    )
+    return stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE)), scored
+
+
+def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
+    store = Store(project.state)
+    before, scored = evaluated(project, store, OLD)
+    store.keep_scores(scored)
+    store.keep_evaluation(before)
+    after, scored = evaluated(project, store, NEW)
+    beside = stages.evaluations_beside(project, store, SUITE, after)
+    assert list(beside) == [OLD, NEW]
+    text = report(SUITE, after, scored.scores, None, beside)
+    assert "## Versions side by side" in text
+    assert "| 001 | review\\-document\\-v1.0 | 10 tasks | 1 |" in text
+    assert "| Workflow | SCOPE | ASSUME |" in text
+    other = replace(after, identity=replace(after.identity, golden_hash="another"))
+    assert list(stages.evaluations_beside(project, store, SUITE, other)) == [NEW]
+
+
+def test_the_active_version_passes_its_critical_gates_and_says_what_waits(project: Project) -> None:
+    evaluation, _ = evaluated(project, Store(project.state), NEW)
+    assert evaluation.summary.passed
+    told = {gate.metric: gate.told for gate in evaluation.summary.gates if gate.status == "warn"}
+    assert "eval-pipeline review findings VERSION" in told["pending_rate"]
+    tables = suite_tables(evaluation.summary)
+    assert all(f"**{name}**" in tables for name in ("severities", "categories", "concerns", "experiment"))
+    assert "1 run of 10 tasks: no assessment" in " ".join(evaluation.summary.problems)
