@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pexpect  # type: ignore[import-untyped]
+import pexpect
 import pytest
 
 from eval_pipeline import stages

@@ -31,7 +31,7 @@ def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
     after, scored = evaluated(project, store, NEW)
     beside = stages.evaluations_beside(project, store, SUITE, after)
     assert list(beside) == [OLD, NEW]
-    text = report(SUITE, after, scored.scores, None, beside)
+    text = report(SUITE, after, scored.scores, None, beside=beside)
     assert "## Versions side by side" in text
     assert "| 001 | review\\-document\\-v1.0 | 10 tasks | 1 |" in text
     assert "| Workflow | SCOPE | ASSUME |" in text
