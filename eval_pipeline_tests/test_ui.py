@@ -66,8 +66,12 @@ def address(evaluated: Project) -> Iterator[str]:
         wait_for(f"{url}/server_info", server)
         yield url
     finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(60)
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(60)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
         log.close()
 
 

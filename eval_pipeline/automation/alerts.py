@@ -19,7 +19,7 @@ from eval_pipeline.reports.markdown import plain, readable, table
 TARGETS = {"critical": "EVAL_PIPELINE_ALERTS_CRITICAL", "warning": "EVAL_PIPELINE_ALERTS_WARNING"}
 """Environment variables with apprise URLs, separated by blanks."""
 SECONDS_BETWEEN_LOOKS = 15
-RUNS_AT_ONCE = 100
+RUNS_AT_ONCE = 900
 LONGEST_TEXT = 1500
 MOST_FINDINGS = 10
 FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
@@ -75,13 +75,10 @@ def look_at_runs(
 
     Runs of the same moment are looked at again next time: the incidents know which they know.
     """
-    filters = dg.RunsFilter(
-        statuses=FINISHED,
-        updated_after=datetime.datetime.fromtimestamp(max(since - 1.0, 0.0), datetime.UTC) if since else None,
+    latest = instance.get_run_records(
+        dg.RunsFilter(statuses=FINISHED), limit=RUNS_AT_ONCE, order_by="update_timestamp"
     )
-    records = instance.get_run_records(
-        filters, limit=RUNS_AT_ONCE, order_by="update_timestamp", ascending=True
-    )
+    records = [each for each in reversed(latest) if each.update_timestamp.timestamp() >= since - 1.0]
     changed = False
     fresh = incidents.unknown([record.dagster_run.run_id for record in records])
     for record in records:

@@ -121,7 +121,6 @@ def work_through(project: Project, moments: list[datetime.datetime], die_after: 
         cwd=project.root,
         env=environment(project),
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
         text=True,
     )
     assert process.stdout is not None

@@ -268,7 +268,6 @@ def test_a_changelog_without_an_entry_gets_one(evaluated: Project) -> None:
     ("version", "told"),
     [
         ("guess-v1.2", "Compared with baseline guess-v1.0: "),
-        ("guess-v1.2", "Compared with guess-v1.0: "),
         ("guess-v1.3", "accuracy: 40.0 % is in the fail zone (< 0.5)."),
         ("ask-v1.2", "Compared with ask-v1.1: "),
         ("guess-v1.4", "guess-v1.4 was never evaluated. Run: eval-pipeline run toy --prompt guess-v1.4"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,14 @@ def review(project: Project, step: str, *more: str) -> Any:
     environment = {**os.environ, "EVAL_PIPELINE_ROOT": str(project.root), "DAGSTER_HOME": str(project.state)}
     arguments = ["-m", "eval_pipeline", "review", step, VERSION, "--task", TASK, "--by", "Ada", *more]
     return pexpect.spawn(
-        sys.executable, arguments, env=environment, encoding="utf-8", timeout=SECONDS, dimensions=(50, 200)
+        sys.executable,
+        arguments,
+        env=environment,
+        encoding="utf-8",
+        timeout=SECONDS,
+        dimensions=(50, 200),
+        # Who starts tests in the background makes them deaf to Ctrl-C, and all that they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
