@@ -581,6 +581,8 @@ class Suite:
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
     requirements: tuple[Requirement, ...] = ()
+    requests_per_minute: float | None = None
+    """How often an endpoint is asked for this suite, unless `engines.yaml` says otherwise."""
     selects: Callable[[Case[Any, Any], Any], bool] | None = None
     """(case, settings) → whether scoring uses the case, such as those of one split; all by default."""
     advice: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None

@@ -109,7 +109,7 @@ def open_engine(
         from eval_pipeline.engines.callable import CallableEngine
 
         return CallableEngine(name, entry.function, entry.concurrency, entry.trials)
-    return _metered(project, suite.name, output_schema(suite), name, entry, prompt.version, sample)
+    return _metered(project, suite, output_schema(suite), name, entry, prompt.version, sample)
 
 
 def open_judge(project: Project, suite: Suite, name: str, schema: dict[str, Any]) -> MeteredEngine:
@@ -120,7 +120,7 @@ def open_judge(project: Project, suite: Suite, name: str, schema: dict[str, Any]
         able = [each for each, found in engines.items() if isinstance(found, EndpointEntry | LocalEntry)]
         remedy = f"Engines of {project.engines_file.name} that can: {', '.join(able) or 'none'}."
         raise bad_value("judge", f"{name!r} is not an engine that can judge", remedy)
-    return _metered(project, suite.name, schema, name, entry, JUDGE, JUDGE)
+    return _metered(project, suite, schema, name, entry, JUDGE, JUDGE)
 
 
 def _engines(project: Project) -> EnginesFile:
@@ -133,7 +133,7 @@ def _engines(project: Project) -> EnginesFile:
 
 def _metered(
     project: Project,
-    suite: str,
+    suite: Suite,
     schema: dict[str, Any],
     name: str,
     entry: EndpointEntry | LocalEntry,
@@ -152,7 +152,7 @@ def _metered(
         client,
         limits,
         database_url(project),
-        suite=suite,
+        suite=suite.name,
         version=version,
         sample=sample,
         trials=entry.trials,
@@ -160,12 +160,12 @@ def _metered(
 
 
 def _local(
-    project: Project, suite: str, schema: dict[str, Any], name: str, entry: LocalEntry
+    project: Project, suite: Suite, schema: dict[str, Any], name: str, entry: LocalEntry
 ) -> tuple[str, Client, Limits]:
     from eval_pipeline.engines.limits import Scope
     from eval_pipeline.engines.metered import Limits
 
-    client = LocalClient(name, entry, weights(name, entry, project.root), suite, schema)
+    client = LocalClient(name, entry, weights(name, entry, project.root), suite.name, schema)
     options = [entry.temperature, entry.seed, entry.max_tokens, entry.structured_output, entry.context]
     model = f"{client.url.partition(':')[2]}-{content_hash(options)[:8]}"
     # Each run has a server of its own; more than one thread would not always give the same text.
@@ -173,7 +173,7 @@ def _local(
 
 
 def _endpoint(
-    suite: str, schema: dict[str, Any], name: str, entry: EndpointEntry
+    suite: Suite, schema: dict[str, Any], name: str, entry: EndpointEntry
 ) -> tuple[str, Client, Limits]:
     from eval_pipeline.engines.limits import Scope
     from eval_pipeline.engines.metered import Limits
@@ -182,11 +182,16 @@ def _endpoint(
     if entry.key_variable and not key:
         remedy = f"Set the environment variable {entry.key_variable}."
         raise bad_value(f"engines.{name}.key_variable", f"{entry.key_variable} is not set", remedy)
-    client = EndpointClient(entry, suite, schema, key)
-    own = entry.suites.get(suite, SuiteLimits())
+    client = EndpointClient(entry, suite.name, schema, key)
+    own = entry.suites.get(suite.name, SuiteLimits())
     scopes = (
         Scope(name, entry.concurrency, entry.requests_per_minute, entry.tokens_per_minute),
-        Scope(f"{name} of {suite}", own.concurrency, own.requests_per_minute, own.tokens_per_minute),
+        Scope(
+            f"{name} of {suite.name}",
+            own.concurrency,
+            own.requests_per_minute or suite.requests_per_minute,
+            own.tokens_per_minute,
+        ),
     )
     limits = Limits(
         concurrency=min(entry.concurrency, own.concurrency or entry.concurrency),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
+from eval_pipeline import stages
 from eval_pipeline.engines import Engine
 from eval_pipeline.engines.configuration import (
     EmbeddedEntry,
@@ -14,9 +16,11 @@ from eval_pipeline.engines.configuration import (
     open_engine,
     read_engines,
 )
+from eval_pipeline.engines.metered import MeteredEngine
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import FrontMatter, Prompt
+from eval_pipeline.prompt import FrontMatter, Prompt, active_versions
+from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 
 TWO = """default: own
@@ -108,3 +112,16 @@ def test_an_engine_that_cannot_be_had_is_refused(
 def test_a_broken_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"engines\.yaml:1: default: 'web' is not an engine"):
         opened(tmp_path, "own", None, TWO.replace("default: own", "default: web"))
+
+
+@pytest.mark.parametrize(("name", "rate"), [("span_labeling", 10), ("suggestions", 20), ("optimization", 5)])
+def test_a_suite_may_say_how_often_endpoints_are_asked(project: Project, name: str, rate: float) -> None:
+    entry: dict[str, object] = {"kind": "endpoint", "url": "http://127.0.0.1:9/v1", "model": "m"}
+    suite = find_suite(project, name)
+    version = active_versions(suite, project.prompts(name))[0]
+    for given, expected in (({}, rate), ({name: {"requests_per_minute": 99}}, 99)):
+        engines = {"default": "e", "engines": {"e": {**entry, "suites": given}}}
+        project.engines_file.write_text(yaml.safe_dump(engines))
+        opened = stages.prepare_asking(project, suite, version).engine
+        assert isinstance(opened, MeteredEngine)
+        assert opened.limits.scopes[1].requests_per_minute == expected

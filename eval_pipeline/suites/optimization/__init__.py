@@ -39,6 +39,7 @@ SUITE = Suite(
     models=MODELS,
     trained=trained_models,
     groups=("size", "target_model"),
+    requests_per_minute=5,
     measure=measure,
     requirements=REQUIREMENTS,
 )

@@ -38,6 +38,7 @@ SUITE = Suite(
     resources=load_resources,
     errored=errored,
     groups=("kind",),
+    requests_per_minute=10,
     tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
     confusions=(CONFUSION,),
     problems=problem_categories,

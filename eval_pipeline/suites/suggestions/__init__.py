@@ -44,6 +44,7 @@ SUITE = Suite(
     models=MODELS,
     trained=trained_models,
     groups=("category", "parent"),
+    requests_per_minute=20,
     tables={CLASSIFIED_AS: matrix_rows},
     measure=measure,
     requirements=REQUIREMENTS,
