@@ -99,12 +99,13 @@ def _subject(run: dg.DagsterRun) -> str | None:
 
 
 def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iterator[Finding]:
-    entries = instance.all_logs(run.run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
-    for entry in entries:
+    stopped_by_check = False
+    for entry in instance.all_logs(run.run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION):
         if entry.dagster_event is None:
             continue
         check = entry.dagster_event.asset_check_evaluation_data
         if not check.passed:
+            stopped_by_check |= bool(check.blocking)
             critical = check.severity == dg.AssetCheckSeverity.ERROR
             yield Finding(
                 check.check_name,
@@ -112,10 +113,7 @@ def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iter
                 readable(check.description or "")[:LONGEST_TEXT],
                 _link(ui, check.asset_key, run.tags.get("dagster/partition", "")),
             )
-    if run.status == dg.DagsterRunStatus.FAILURE and not any(
-        entry.dagster_event and not entry.dagster_event.asset_check_evaluation_data.passed
-        for entry in entries
-    ):
+    if run.status == dg.DagsterRunStatus.FAILURE and not stopped_by_check:
         yield Finding("run", "critical", "The run failed; see its log.", f"{ui}/runs/{run.run_id}")
 
 

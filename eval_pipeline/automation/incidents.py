@@ -133,9 +133,9 @@ class Incidents:
     def told(self, message: Message, *, delivered: bool) -> None:
         """Note that a message arrived, or that it was tried in vain."""
         messages = self._messages
-        values = {"attempts": messages.c.attempts + 1}
+        values: dict[str, Any] = {"attempts": messages.c.attempts + 1}
         if delivered:
-            values["delivered_at"] = self._clock()  # type: ignore[assignment]
+            values["delivered_at"] = self._clock()
         with self._database.writing("incidents") as connection:
             connection.execute(messages.update().where(messages.c.number == message.number).values(**values))
 

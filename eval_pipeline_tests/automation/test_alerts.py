@@ -260,7 +260,9 @@ def test_a_run_that_crashes_is_an_incident(toy: Project, monkeypatch: pytest.Mon
         assert not run(toy, instance, **{"dagster/sensor_name": "prompt_files"}).success
         look_at_runs(instance, incidents, 0.0, "http://ui")
         (incident,) = incidents.all()
-    assert any(finding.check == "run" for finding in incident.findings) or incident.severity == "critical"
+    assert incident.severity == "critical"
+    crashed = [finding for finding in incident.findings if finding.check == "run"]
+    assert [finding.text for finding in crashed] == ["The run failed; see its log."]
 
 
 def test_the_sensor_shows_incidents_as_an_asset(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
