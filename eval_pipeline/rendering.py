@@ -7,6 +7,7 @@ import selectors
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +37,8 @@ class Renderer:
     def __init__(self, prompt: Prompt, seconds: float = SECONDS_PER_PROMPT) -> None:
         self._prompt = prompt
         self._seconds = seconds
-        self._incoming = bytearray()
+        self._incoming = b""
+        self._lines: deque[bytes] = deque()
         self._outgoing = bytearray()
 
     def __enter__(self) -> Renderer:
@@ -72,7 +74,7 @@ class Renderer:
 
     def render(self, prepared: Sequence[Any]) -> list[str]:
         """The texts that an engine reads, one for each case."""
-        self._outgoing += b"".join(msgspec.json.encode(each) + b"\n" for each in prepared)
+        self._outgoing += b"".join(msgspec.json.encode(each) + b"\n" for each in prepared) + b"\n"
         self._watch()
         return [self._rendered() for _ in prepared]
 
@@ -91,7 +93,7 @@ class Renderer:
         What is still to be sent goes out meanwhile: neither side ever waits for the other to read.
         """
         deadline = time.monotonic() + seconds
-        while b"\n" not in self._incoming:
+        while not self._lines:
             ready = self._selector.select(max(0.0, deadline - time.monotonic()))
             if not ready:
                 return None
@@ -100,12 +102,12 @@ class Renderer:
                     data = os.read(key.fd, PIPE)
                     if not data:
                         return None
-                    self._incoming += data
+                    *lines, self._incoming = (self._incoming + data).split(b"\n")
+                    self._lines.extend(lines)
                 elif not self._write(key.fd):
                     return None
             self._watch()
-        line, _, self._incoming = self._incoming.partition(b"\n")
-        return bytes(line)
+        return self._lines.popleft()
 
     def _write(self, descriptor: int) -> bool:
         try:

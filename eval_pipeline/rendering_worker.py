@@ -1,18 +1,21 @@
 """Renders a template in a process of its own, with little memory and no environment.
 
 Started by `rendering.Renderer`, as a plain script: it imports nothing of this package. It reads
-the template and then one context per line from standard input, and answers each with a line.
+the template and then one context per line from standard input, and answers each with a line. Answers
+may be held back for a moment, or until an empty line asks for them.
 """
 
 import json
 import resource
 import sys
+import time
 import traceback
 
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MEMORY = 2**30
+HELD_BACK_SECONDS = 0.1
 
 
 class LoudUndefined(StrictUndefined):
@@ -53,7 +56,11 @@ def main():
     environment = ImmutableSandboxedEnvironment(undefined=LoudUndefined)
     template = None
     print("ready", flush=True)
+    sent_at = time.monotonic()
     for line in sys.stdin:
+        if line == "\n":
+            sys.stdout.flush()
+            continue
         try:
             template = template or environment.from_string(first["template"])
             answer = {"text": render(template, json.loads(line), first["longest"])}
@@ -61,7 +68,10 @@ def main():
             answer = {"error": "needs too much memory", "line": 1}
         except Exception as error:
             answer = {"error": (str(error) or type(error).__name__)[:500], "line": template_line(error)}
-        print(json.dumps(answer), flush=True)
+        now = time.monotonic()
+        is_due = now - sent_at > HELD_BACK_SECONDS
+        print(json.dumps(answer), flush=is_due)
+        sent_at = now if is_due else sent_at
 
 
 if __name__ == "__main__":
