@@ -41,6 +41,8 @@ KILOBYTES_IN_A_MEGABYTE = 1024
 SERVER = """
 import asyncio
 
+import uvloop
+
 BODY = b'{{"choices": [{{"message": {{"content": "{{}}"}}, "finish_reason": "stop"}}], "usage": {{}}}}'
 HEAD = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n"
 ANSWER = HEAD % len(BODY) + BODY
@@ -67,7 +69,7 @@ async def main():
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.Event().wait()
 
-asyncio.run(main())
+uvloop.run(main())
 """
 
 

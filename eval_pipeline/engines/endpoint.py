@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from base64 import b64encode
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from ipaddress import ip_address
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -20,27 +18,24 @@ import msgspec
 from eval_pipeline.documents import Violation
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import (
-    CONNECTION,
     MALFORMED,
     RATE_LIMITED,
     REFUSAL,
     REJECTED,
     SERVER,
     TIMEOUT,
-    TOO_LARGE,
     CallFailed,
+    Positive,
     Reply,
+    Timeouts,
     withheld,
 )
 from eval_pipeline.problems import bad_value
 from eval_pipeline.trials import AtLeastOne, Trials
 
 if TYPE_CHECKING:
-    from pyreqwest.client import Client
-    from pyreqwest.exceptions import PyreqwestError
+    from eval_pipeline.engines.connections import Connections, Received
 
-LARGEST_REPLY = 8 * 2**20
-LARGEST_ERROR = 64 * 2**10
 LONGEST_MESSAGE = 300
 HIDDEN = "[hidden]"
 SHORTEST_KEY = 8
@@ -48,20 +43,8 @@ SHORTEST_KEY = 8
 
 PROTECTED = ("messages", "model")
 
-_SYSTEM_ERROR = re.compile(r" \(os error \d+\)$")
-
-Positive = Annotated[float, msgspec.Meta(gt=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class Timeouts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a call may take, in seconds."""
-
-    connect: Positive = 10.0
-    read: Positive = 60.0
-    """Between two pieces of an answer, or before the first."""
-    total: Positive = 120.0
 
 
 class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,15 +140,6 @@ def _place(url: str) -> _Place | None:
     return _Place(bare, parts.query, unquote(user), unquote(password))
 
 
-def _is_loopback(url: str) -> bool:
-    """Whether a URL is on this machine, where no proxy leads to."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 class _Part(msgspec.Struct):
     type: str = "text"
     text: str | None = None
@@ -194,18 +168,6 @@ class _Completion(msgspec.Struct):
 _COMPLETION = msgspec.json.Decoder(_Completion)
 
 
-class _Received(msgspec.Struct):
-    """What came back from one call, as far as it came."""
-
-    status: int = 0
-    retry_after: str | None = None
-    body: bytes = b""
-
-    @property
-    def good(self) -> bool:
-        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
-
-
 class EndpointClient:
     """Asks one model at one URL. Neither its key nor credentials in its URL ever leave it but in a header."""
 
@@ -225,7 +187,7 @@ class EndpointClient:
         self._place = place
         self._basic = b64encode(f"{place.user}:{place.password}".encode()).decode()
         self._secrets = re.compile("|".join(map(re.escape, self._all_secrets())) or "(?!)")
-        self._session: Client | None = None
+        self._connections: Connections | None = None
 
     def __repr__(self) -> str:
         return f"EndpointClient({self.url!r}, {self._entry.model!r})"
@@ -265,93 +227,37 @@ class EndpointClient:
         return outcome
 
     async def __aenter__(self) -> Self:
-        """Open connections."""
-        from pyreqwest.client import ClientBuilder
+        """Get ready to open connections."""
+        from eval_pipeline.engines.connections import Connections
 
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
         elif self._place.user or self._place.password:
             headers["Authorization"] = f"Basic {self._basic}"
-        timeouts = self._entry.timeouts
-        builder = (
-            ClientBuilder()
-            .default_headers(headers)
-            .follow_redirects(False)
-            .max_connections(self._entry.concurrency)
-            .connect_timeout(timedelta(seconds=timeouts.connect))
-            .read_timeout(timedelta(seconds=timeouts.read))
-            .timeout(timedelta(seconds=timeouts.total))
-        )
-        if _is_loopback(self._place.bare):
-            builder = builder.no_proxy()
-        self._session = builder.build()
+        address = f"{self.url}/chat/completions" + (f"?{self._place.query}" if self._place.query else "")
+        self._connections = Connections(address, headers, self._entry.timeouts, self._entry.concurrency)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close connections."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.close()
 
     async def _ask(self, body: bytes) -> Reply | CallFailed:
         """What a call comes to. A status that tells of an error counts, however its body ended."""
-        received = _Received()
-        broken = await self._exchange(body, received)
+        assert self._connections is not None, "calls are made inside of `async with`"
+        received = await self._connections.post(body)
         if not received.status or received.good:
-            return broken or self._reply(received.body)
-        if broken:
-            received.body = b""  # it may end in the first half of a secret
+            return received.broken or self._reply(received.body)
+        if received.broken:
+            received.body.clear()  # it may end in the first half of a secret
         return self._failed(received)
 
-    async def _exchange(self, body: bytes, received: _Received) -> CallFailed | None:
-        """Send a body and fill in what comes back; what broke the exchange off, if anything did."""
-        from pyreqwest.exceptions import PyreqwestError
-
-        assert self._session is not None, "calls are made inside of `async with`"
-        address = f"{self.url}/chat/completions" + (f"?{self._place.query}" if self._place.query else "")
-        started = time.perf_counter()
-        try:
-            # Nothing is read ahead: the status of an error counts, even if its body never ends.
-            request = self._session.post(address).body_bytes(body).streamed_read_buffer_limit(0)
-            async with request.build_streamed() as response:
-                received.status = response.status
-                received.retry_after = response.get_header("Retry-After")
-                largest = LARGEST_REPLY if received.good else LARGEST_ERROR
-                received.body = bytes(await response.body_reader.read(largest + 1) or b"")
-        except PyreqwestError as error:
-            return self._broken(error, time.perf_counter() - started)
-        return CallFailed(TOO_LARGE, f"more than {largest:,} bytes") if len(received.body) > largest else None
-
-    def _broken(self, error: PyreqwestError, seconds: float) -> CallFailed:
-        """Why an exchange broke off, in words of our own: the client's hold the URL."""
-        from pyreqwest.exceptions import BodyDecodeError, BuilderError, DecodeError, RequestTimeoutError
-
-        details = getattr(error, "details", None) or {}
-        causes = [str(cause["message"]) for cause in details.get("causes") or ()]
-        connecting = "client error (Connect)" in causes
-        timeouts = self._entry.timeouts
-        if isinstance(error, RequestTimeoutError):
-            if connecting:
-                return CallFailed(TIMEOUT, f"no connection within {min(timeouts.connect, seconds):.3g} s")
-            if seconds >= timeouts.total:
-                return CallFailed(TIMEOUT, f"not complete after {timeouts.total:g} s")
-            return CallFailed(TIMEOUT, f"nothing came for {timeouts.read:g} s")
-        if isinstance(error, BuilderError):
-            return CallFailed(REJECTED, "the engine's URL cannot be used")
-        if connecting:
-            if "dns error" in causes:
-                return CallFailed(CONNECTION, "the host's name is not known")
-            if "tcp connect error" in causes:
-                return CallFailed(CONNECTION, f"cannot connect: {_SYSTEM_ERROR.sub('', causes[-1])}")
-            return CallFailed(CONNECTION, "no secure connection: the host's certificate or TLS does not do")
-        if isinstance(error, DecodeError) and not isinstance(error, BodyDecodeError):
-            return CallFailed(MALFORMED, "what came back is not HTTP")
-        return CallFailed(CONNECTION, "the connection was closed before the answer was complete")
-
-    def _failed(self, received: _Received) -> CallFailed:
+    def _failed(self, received: Received) -> CallFailed:
         status = received.status
         if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
             return CallFailed(REJECTED, f"{status}: redirects are not followed; give the final URL")
@@ -366,7 +272,7 @@ class EndpointClient:
             return CallFailed(SERVER, detail, retry_after=delay)
         return CallFailed(REJECTED, detail)
 
-    def _reply(self, body: bytes) -> Reply | CallFailed:
+    def _reply(self, body: bytearray) -> Reply | CallFailed:
         try:
             completion = _COMPLETION.decode(body)
         except msgspec.ValidationError as error:
@@ -410,7 +316,7 @@ class EndpointClient:
         return text.replace(self._key, HIDDEN)
 
 
-def _message_in(body: bytes, *, fallback: bool = True) -> str:
+def _message_in(body: bytearray, *, fallback: bool = True) -> str:
     """What an error's body says; where it has no known form, all of it or nothing."""
     text = body.decode("utf-8", "replace")
     try:

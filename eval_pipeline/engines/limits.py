@@ -51,6 +51,7 @@ class Limiter:
         self._in_thread = in_thread
         self._owner = owner
         self._scopes = scopes
+        self._per_minute = [scope for scope in scopes if scope.requests_per_minute or scope.tokens_per_minute]
         self._gate = _Gate(min(scope.concurrency for scope in scopes if scope.concurrency is not None))
 
     async def share(self, lease_seconds: float, is_gone: Callable[[str], bool]) -> None:
@@ -84,16 +85,17 @@ class Limiter:
     async def enter(self, tokens: int) -> Entry:
         """Wait until one more call may be made; its place is held until `exit`."""
         await self._gate.enter()
-        try:
-            for scope in self._scopes:
-                if scope.requests_per_minute is not None:
-                    await self._take(f"{scope.name} requests", 1.0, scope.requests_per_minute)
-                if scope.tokens_per_minute is not None:
-                    await self._take(f"{scope.name} tokens", float(tokens), scope.tokens_per_minute)
-            await self._gate.wait_out_pause()  # one may have begun meanwhile
-        except BaseException:
-            self._gate.leave()
-            raise
+        if self._per_minute:
+            try:
+                for scope in self._per_minute:
+                    if scope.requests_per_minute is not None:
+                        await self._take(f"{scope.name} requests", 1.0, scope.requests_per_minute)
+                    if scope.tokens_per_minute is not None:
+                        await self._take(f"{scope.name} tokens", float(tokens), scope.tokens_per_minute)
+                await self._gate.wait_out_pause()  # one may have begun meanwhile
+            except BaseException:
+                self._gate.leave()
+                raise
         return Entry(time.monotonic(), self._gate.in_use)
 
     def exit(self) -> None:
@@ -110,7 +112,7 @@ class Limiter:
 
     async def settle(self, estimated: int, used: int) -> None:
         """Correct what was taken by estimate, once it is known."""
-        for scope in self._scopes:
+        for scope in self._per_minute:
             if scope.tokens_per_minute is not None and used != estimated:
                 await self._in_thread(
                     self._journal.give_back, f"{scope.name} tokens", float(estimated - used)
@@ -156,9 +158,11 @@ class _Gate:
 
     async def enter(self) -> None:
         self._was_used = True
-        self._remaining_pause()  # no place is needed to be refused
-        if self._free() and not self._waiting:
+        paused = self._remaining_pause()  # no place is needed to be refused
+        if not self._waiting and self._free():
             self.in_use += 1
+            if not paused:
+                return
         else:
             await self._wait_for_turn()
         try:
@@ -184,6 +188,8 @@ class _Gate:
             await asyncio.sleep(pause)
 
     def _remaining_pause(self) -> float:
+        if not self._paused_until:
+            return 0.0
         pause = max(0.0, self._paused_until - time.time())
         if pause > LONGEST_WAIT:
             raise NotAsked(RATE_LIMITED, f"the endpoint wants to be left alone for {pause:.0f} s")

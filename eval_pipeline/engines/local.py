@@ -13,8 +13,8 @@ from typing import Annotated, Any, Self
 import msgspec
 
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.calls import Reply
-from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, Timeouts
+from eval_pipeline.engines.calls import Reply, Timeouts
+from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry
 from eval_pipeline.problems import bad_value
 from eval_pipeline.trials import Trials
 

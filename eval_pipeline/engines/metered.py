@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import functools
 import os
 import random
 import socket
@@ -14,7 +15,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -317,14 +319,14 @@ class _Asker:
         prompt_tokens = estimated_tokens(asked.request)
         estimated = prompt_tokens + ANSWER_TOKENS
         dollars = self._engine.cost(prompt_tokens, ANSWER_TOKENS) or 0.0
-        async with self._purse.setting_aside(estimated, dollars) as spend:
+        async with self._purse.setting_aside(estimated, dollars) as spending:
             entry = await self._limiter.enter(estimated)
             try:
                 self._health.stop_if_dead()
                 started = time.perf_counter()
                 reply = await self._client.call(asked.body)
                 record = self._record(asked.call, reply, time.perf_counter() - started, attempt)
-                spend(_tokens(record), record.cost_usd or 0.0)
+                spending.came_to(_tokens(record), record.cost_usd or 0.0)
             except CallFailed as failure:
                 if failure.kind == RATE_LIMITED:
                     self._limiter.back_off(entry)
@@ -355,7 +357,7 @@ class _Asker:
             round(seconds * 1000, 3),
             self._engine.cost(reply.prompt_tokens, reply.completion_tokens),
             attempts,
-            datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            _moment(int(time.time())),
         )
 
     async def _take_note_of(self, failure: CallFailed, is_last: bool) -> None:
@@ -420,30 +422,25 @@ class Purse:
         self._has_learnt = False
         self._changed = asyncio.Condition()
 
-    @asynccontextmanager
-    async def setting_aside(self, tokens: int, dollars: float) -> AsyncIterator[Callable[[int, float], None]]:
+    def setting_aside(self, tokens: int, dollars: float) -> _Spending:
         """Count an estimate for one call until what it came to is told; refused where the budget is spent."""
-        if not self._allowed:
-            yield lambda tokens, dollars: None
-            return
-        estimate = {"calls": 1, "tokens": tokens, "dollars": dollars}
+        return _Spending(self if self._allowed else None, tokens, dollars)
+
+    async def set_aside(self, estimate: Mapping[str, float]) -> None:
+        """Count an estimate as soon as there is enough left for it."""
         async with self._changed:
             while (lacking := self._lacking(estimate)) and self._under_way:
                 await self._changed.wait()
             if lacking:
                 raise NotAsked(BUDGET, self._refusal(lacking))
             self._set_aside(estimate, 1)
-        was_made = True
-        try:
-            yield lambda tokens, dollars: self._learn(estimate, {"tokens": tokens, "dollars": dollars})
-        except NotAsked:
-            was_made = False
-            raise
-        finally:
-            self._set_aside(estimate, -1)
-            self._spent["calls"] += was_made
-            async with self._changed:
-                self._changed.notify_all()
+
+    async def settle(self, estimate: Mapping[str, float], *, was_made: bool) -> None:
+        """Count an estimate no more."""
+        self._set_aside(estimate, -1)
+        self._spent["calls"] += was_made
+        async with self._changed:
+            self._changed.notify_all()
 
     def _set_aside(self, estimate: Mapping[str, float], calls: int) -> None:
         self._under_way += calls
@@ -469,11 +466,43 @@ class Purse:
             return f"the budget of {allowed:g} {what} for this run is spent"
         return f"{spent:g} of the budget of {allowed:g} {what} for this run is spent; the rest is too little"
 
-    def _learn(self, estimate: Mapping[str, float], came_to: Mapping[str, float]) -> None:
+    def learn(self, estimate: Mapping[str, float], came_to: Mapping[str, float]) -> None:
+        """Count what a call came to."""
         self._has_learnt = True
         for what, amount in came_to.items():
             self._spent[what] += amount
             self._estimated[what] += estimate[what]
+
+
+class _Spending:
+    """One call's part of a purse; of none where nothing is limited."""
+
+    __slots__ = ("_estimate", "_purse")
+
+    def __init__(self, purse: Purse | None, tokens: int, dollars: float) -> None:
+        self._purse = purse
+        self._estimate = {"calls": 1, "tokens": tokens, "dollars": dollars}
+
+    async def __aenter__(self) -> Self:
+        if self._purse is not None:
+            await self._purse.set_aside(self._estimate)
+        return self
+
+    def came_to(self, tokens: int, dollars: float) -> None:
+        if self._purse is not None:
+            self._purse.learn(self._estimate, {"tokens": tokens, "dollars": dollars})
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._purse is not None:
+            await self._purse.settle(self._estimate, was_made=not isinstance(error, NotAsked))
+
+
+@functools.lru_cache(maxsize=1)
+def _moment(second: int) -> str:
+    """A second since 1970 as ISO 8601, in UTC."""
+    return datetime.datetime.fromtimestamp(second, datetime.UTC).isoformat()
 
 
 def _is_gone(owner: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from enum import Enum
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 CANCEL_AGAIN_SECONDS = 0.1
 
@@ -22,18 +22,27 @@ class _End(Enum):
 _END: Final = _End.END
 
 
+class _Round(Generic[Result]):
+    """Results that are handled together."""
+
+    def __init__(self) -> None:
+        self.results: list[Result] = []
+        self.handled = asyncio.get_running_loop().create_future()
+
+
 async def in_parallel(
     items: AsyncIterator[Item], work: Callable[[Item], Awaitable[Result]], concurrency: int
 ) -> AsyncGenerator[list[Result], None]:
     """Results as they complete, from at most `concurrency` items under way, and as many fetched ahead.
 
-    Each time, all that completed since the last time: who handles them together does so seldom when
-    they come thick and fast, and a lone result waits for nobody.
+    An item is under way until its result is handled, which it is when the next ones are asked for. They
+    are all that completed since the last time: who handles them together does so seldom when they come
+    thick and fast, and a lone result waits for nobody.
     """
     pending: asyncio.Queue[Item | _End] = asyncio.Queue(concurrency)
-    room = asyncio.Semaphore(concurrency)
-    ready: asyncio.Queue[Result | None] = asyncio.Queue()
+    stirred = asyncio.Event()
     failures: list[Exception] = []
+    current: _Round[Result] = _Round()
 
     async def fetch() -> None:
         async for item in items:
@@ -43,8 +52,10 @@ async def in_parallel(
     async def work_on_items() -> None:
         while (item := await pending.get()) is not _END:
             result = await work(item)
-            await room.acquire()
-            ready.put_nowait(result)
+            mine = current
+            mine.results.append(result)
+            stirred.set()
+            await mine.handled
         pending.put_nowait(_END)  # for the next worker
 
     async def see_to(part: Callable[[], Awaitable[None]]) -> None:
@@ -53,23 +64,19 @@ async def in_parallel(
         except Exception as error:
             failures.append(error)
         finally:
-            ready.put_nowait(None)  # without waiting: nobody may be taking results any more
+            stirred.set()
 
     workers = [asyncio.create_task(see_to(part)) for part in (fetch, *[work_on_items] * concurrency)]
-    running = len(workers)
     try:
-        while running:
-            found = [await ready.get()]
-            while not ready.empty():
-                found.append(ready.get_nowait())
-            running -= found.count(None)
+        while current.results or not all(worker.done() for worker in workers):
+            await stirred.wait()
+            stirred.clear()
             if failures:  # one brings the whole down at once
                 raise failures[0]
-            results = [each for each in found if each is not None]
-            for _ in results:
-                room.release()
-            if results:
-                yield results
+            if current.results:
+                finished, current = current, _Round()
+                yield finished.results
+                finished.handled.set_result(None)
     finally:
         # Again and again: work that has just ended may not notice, and go on to the next.
         while unfinished := [worker for worker in workers if not worker.done()]:

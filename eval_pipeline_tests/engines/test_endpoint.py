@@ -19,15 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.calls import CallFailed, Client, Reply, withheld
+from eval_pipeline.engines.calls import CallFailed, Client, Reply, Timeouts, withheld
+from eval_pipeline.engines.connections import LARGEST_REPLY
 from eval_pipeline.engines.endpoint import (
-    LARGEST_REPLY,
     LONGEST_MESSAGE,
     Budget,
     EndpointClient,
     EndpointEntry,
     Prices,
-    Timeouts,
     endpoint_violations,
     retry_delay,
 )
@@ -612,4 +611,4 @@ def test_dollars_need_prices() -> None:
 
 
 def test_importing_it_does_not_load_the_http_client() -> None:
-    assert "pyreqwest" not in modules_after("import eval_pipeline.engines.endpoint")
+    assert "httptools" not in modules_after("import eval_pipeline.engines.endpoint")
