@@ -29,6 +29,8 @@ import yaml
 
 from eval_pipeline import stages
 from eval_pipeline.database import database_url
+from eval_pipeline.engines.calls import Timeouts
+from eval_pipeline.engines.connections import Connections
 from eval_pipeline.engines.journal import Journal
 from eval_pipeline.outputs import run
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
@@ -113,22 +115,22 @@ def bare_aiohttp(url: str, calls: int, concurrency: int) -> float:
     return run(ask())
 
 
-def bare_pyreqwest(url: str, calls: int, concurrency: int) -> float:
-    """Seconds for pyreqwest alone, the client that engines use."""
-    from pyreqwest.client import ClientBuilder
+def bare_connections(url: str, calls: int, concurrency: int) -> float:
+    """Seconds for the client that engines use, alone."""
 
     async def ask() -> float:
-        async with ClientBuilder().max_connections(concurrency).no_proxy().build() as client:
-            numbers = iter(range(calls))
+        connections = Connections(f"{url}/chat/completions", {}, Timeouts(), concurrency)
+        numbers = iter(range(calls))
 
-            async def work() -> None:
-                for number in numbers:
-                    request = client.post(f"{url}/chat/completions").body_json({"n": number}).build()
-                    await (await request.send()).bytes()
+        async def work() -> None:
+            for number in numbers:
+                await connections.post(b'{"n": %d}' % number)
 
-            started = time.perf_counter()
-            await asyncio.gather(*(work() for _ in range(concurrency)))
-            return time.perf_counter() - started
+        started = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(concurrency)))
+        seconds = time.perf_counter() - started
+        await connections.close()
+        return seconds
 
     return run(ask())
 
@@ -165,9 +167,9 @@ def measure(url: str, calls: int, concurrency: int, most: float) -> None:
     with tempfile.TemporaryDirectory() as small, tempfile.TemporaryDirectory() as folder:
         request_phase(write_project(Path(small), url, 10, 10))  # imports are not what is measured
         aiohttp_alone = bare_aiohttp(url, calls, concurrency) / floor
-        pyreqwest_alone = bare_pyreqwest(url, calls, concurrency) / floor
+        client_alone = bare_connections(url, calls, concurrency) / floor
         journaled = request_phase(write_project(Path(folder), url, calls, concurrency)) / floor
-    bare = f"bare aiohttp {aiohttp_alone:.2f} ×, bare pyreqwest {pyreqwest_alone:.2f} ×"
+    bare = f"bare aiohttp {aiohttp_alone:.2f} ×, our client alone {client_alone:.2f} ×"
     told = f"{bare}, journaled {journaled:.2f} × (promised: {most:.2f} ×) the floor of {floor:.1f} s"
     print(f"{calls:,} calls at concurrency {concurrency}: {told}")
 

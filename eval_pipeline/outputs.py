@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Iterator, Sequence
 from contextlib import aclosing
@@ -196,9 +197,15 @@ async def _answered(
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run asynchronous work to its end, on the faster loop where there is one."""
+    """Run asynchronous work to its end.
+
+    What is in memory already stays there: to look for garbage in it again and again would take longer than
+    anything else that is done for a call.
+    """
+    import uvloop
+
+    gc.freeze()
     try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    return uvloop.run(work)
+        return uvloop.run(work)
+    finally:
+        gc.unfreeze()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _KEYS_PER_STATEMENT = 500
 """Below every limit on a statement's variables: older builds of SQLite allow 999."""
 
-_ROWS_PER_STATEMENT = 40
+_ROWS_PER_STATEMENT = 50
 """Of nineteen columns each."""
 
 _LARGEST_COUNT = 2**40
@@ -82,6 +82,7 @@ class Journal:
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
+        self._mark = "%s" if database.is_postgres else "?"
         self._calls, self._buckets, self._holders, _ = _tables()
 
     @classmethod
@@ -156,8 +157,7 @@ class Journal:
         conflict: str = "",
     ) -> None:
         """Insert rows with one statement for many: one by one, each would wait for the thread that asks."""
-        mark = "%s" if self._database.is_postgres else "?"
-        row_marks = f"({', '.join([mark] * len(columns))})"
+        row_marks = f"({', '.join([self._mark] * len(columns))})"
         for start in range(0, len(rows), _ROWS_PER_STATEMENT):
             part = rows[start : start + _ROWS_PER_STATEMENT]
             values = ", ".join([row_marks] * len(part))
@@ -317,10 +317,10 @@ class Journal:
             self._fill(connection, bucket, level, refilled_at, max(paused_until, until))
 
     def _rows(self, connection: Connection, keys: Sequence[str]) -> Iterator[RowMapping]:
-        from sqlalchemy import select
-
         for chunk in _chunks(keys):
-            yield from connection.execute(select(self._calls).where(self._calls.c.key.in_(chunk))).mappings()
+            marks = ", ".join([self._mark] * len(chunk))
+            found = f"SELECT * FROM {self._calls.name} WHERE key IN ({marks})"  # noqa: S608
+            yield from connection.exec_driver_sql(found, tuple(chunk)).mappings()
 
     def _change(self, connection: Connection, keys: Iterable[str], statement: Update | Delete) -> None:
         for chunk in _chunks(keys):
@@ -351,7 +351,7 @@ class _Tables(NamedTuple):
 
 @functools.cache
 def _tables() -> _Tables:
-    from sqlalchemy import BigInteger, Column, Double, Index, Integer, LargeBinary, MetaData, Table
+    from sqlalchemy import BigInteger, Column, Double, Integer, LargeBinary, MetaData, Table
 
     text = text_type()
     metadata = MetaData()
@@ -378,7 +378,6 @@ def _tables() -> _Tables:
         Column("attempts", Integer),
         Column("answered_at", text),
         Column("hits", BigInteger, nullable=False),
-        Index("journal_calls_by_engine", "engine", "answered_at"),
     )
     buckets = Table(
         "journal_buckets",
