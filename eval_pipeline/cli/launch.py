@@ -5,10 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import msgspec
+import yaml
+from dagster._core.instance import InstanceRef
 
 from eval_pipeline.chain import PROGRESS, build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.checks import partitions_of
@@ -16,6 +19,7 @@ from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
+from eval_pipeline.store.event_log import FOLDER, KeptEventLog
 from eval_pipeline.store.io_manager import Compared
 from eval_pipeline.store.tables import AnswerTable
 from eval_pipeline.suite import Suite
@@ -35,7 +39,19 @@ def open_instance(project: Project) -> dg.DagsterInstance:
     # Dagster creates its tables on first use, and two first uses at once get in each other's way.
     with (project.state / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return dg.DagsterInstance.get()
+        reference = InstanceRef.from_dir(str(project.state), overrides=_event_log(project.state))
+        return dg.DagsterInstance.from_ref(reference)
+
+
+def _event_log(state: Path) -> dict[str, Any]:
+    """Where Dagster's configuration leaves it open how events are stored: its own files, kept open."""
+    file = state / INSTANCE_FILE
+    configured = yaml.safe_load(file.read_bytes()) if file.exists() else None
+    if {"storage", "event_log_storage", "instance_class"} & (configured or {}).keys():
+        return {}
+    kept = {"base_dir": str(state / FOLDER)}
+    module, name = KeptEventLog.__module__, KeptEventLog.__name__
+    return {"event_log_storage": {"module": module, "class": name, "config": kept}}
 
 
 class Outcome(msgspec.Struct, frozen=True):

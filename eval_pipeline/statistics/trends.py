@@ -88,11 +88,11 @@ def _last_streak(flags: Sequence[bool]) -> int:
 
 def _slope(heights: Values) -> tuple[float | None, float | None]:
     """The least-squares slope per run and its one-sided p; a perfect line downwards has p 0."""
-    from scipy import special
-
     runs = len(heights)
     if runs < LEAST_SLOPE_RUNS:
         return None, None
+    from scipy import special
+
     places = np.arange(runs) - (runs - 1) / 2
     slope = float(places @ heights / (places @ places))
     residuals = heights - heights.mean() - slope * places
