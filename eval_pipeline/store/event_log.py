@@ -31,6 +31,7 @@ class KeptEventLog(SqliteEventLogStorage):
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         self._open: OrderedDict[str, Engine] = OrderedDict()
+        self._tables: set[str] = set()
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -44,6 +45,12 @@ class KeptEventLog(SqliteEventLogStorage):
         """Store an event, and let who watches the file know: what is new stands beside it for a while."""
         super().store_event(event)
         os.utime(self.path_for_shard(event.run_id))
+
+    def has_table(self, table_name: str) -> bool:
+        """Whether there is a table. One that is there stays."""
+        if table_name not in self._tables and super().has_table(table_name):
+            self._tables.add(table_name)
+        return table_name in self._tables
 
     def wipe(self) -> None:
         """Remove all events."""
