@@ -325,7 +325,7 @@ def run_and_kill(kills: int, cases: int, trials: int, seed: int, say: Callable[[
             lost = ledger.count_lost()
             check_files(project)
             say(f"{number}: {plan}, {'killed' if was_running else 'ended before'}, {lost} calls under way")
-            promise(lost <= 2 * CONCURRENCY, f"{lost} calls were under way at concurrency {CONCURRENCY}")
+            promise(lost <= CONCURRENCY, f"{lost} calls were under way at concurrency {CONCURRENCY}")
         started = time.monotonic()
         finish(start(project, trials))
         _check_all(project, model, ledger, started, cases, trials)

@@ -117,8 +117,6 @@ class Connections:
         except ssl.SSLError:
             told = "no secure connection: the host's certificate or TLS does not do"
             return CallFailed(CONNECTION, told)
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            return CallFailed(CONNECTION, "the proxy does not connect")
         except OSError as error:
             told = os.strerror(error.errno) if error.errno else "none of the host's addresses answers"
             return CallFailed(CONNECTION, f"cannot connect: {told}")
@@ -133,24 +131,45 @@ class Connections:
 
     async def _open_through(self, proxy: _Proxy, tls: ssl.SSLContext) -> _Connection | CallFailed:
         """A connection through a proxy that sees nothing of what is said."""
-        reader, writer = await asyncio.open_connection(proxy.host, proxy.port)
+        loop = asyncio.get_running_loop()
+        plain, tunnel = await loop.create_connection(_Tunnel, proxy.host, proxy.port)
         try:
             place = f"{self._name}:{self._port}"
-            writer.write(_head(f"CONNECT {place}", {"Host": place, **proxy.headers}) + b"\r\n")
-            status = (await reader.readuntil(b"\r\n\r\n")).split(maxsplit=2)[1:2]
-            if status != [b"200"]:
-                writer.close()
-                told = status[0].decode("ascii", "replace")[:3] if status else "no status"
-                return CallFailed(CONNECTION, f"the proxy does not connect: {told}")
+            plain.write(_head(f"CONNECT {place}", {"Host": place, **proxy.headers}) + b"\r\n")
+            status = await tunnel.status
+            if status != b"200":
+                plain.abort()
+                told = f": {status.decode()}" if status.isdigit() else ""
+                return CallFailed(CONNECTION, f"the proxy does not connect{told}")
             connection = _Connection()
-            loop = asyncio.get_running_loop()
-            transport = await loop.start_tls(writer.transport, connection, tls, server_hostname=self._host)
+            transport = await loop.start_tls(plain, connection, tls, server_hostname=self._host)
         except BaseException:
-            writer.transport.abort()
+            plain.abort()
             raise
         assert transport is not None
         connection.connection_made(transport)
         return connection
+
+
+class _Tunnel(asyncio.Protocol):
+    """What a proxy says before it leads on."""
+
+    def __init__(self) -> None:
+        self.status: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        """Empty where it says nothing that can be understood."""
+        self._head = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._head += data
+        if b"\r\n\r\n" in self._head or len(self._head) > LARGEST_HEAD:
+            self._tell(b"".join(self._head.split(maxsplit=2)[1:2])[:3])
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._tell(b"")
+
+    def _tell(self, status: bytes) -> None:
+        if not self.status.done():
+            self.status.set_result(status)
 
 
 class _Connection(asyncio.Protocol):
@@ -212,11 +231,12 @@ class _Connection(asyncio.Protocol):
         waiting, self._waiting = self._waiting, None
         if self._timer is not None:
             self._timer.cancel()
-        self._received.broken = broken
+        received, self._received = self._received, Received()  # what may still come is not part of it
+        received.broken = broken
         if broken is not None or not self._parser.should_keep_alive():
             self.close()
         if waiting is not None and not waiting.done():
-            waiting.set_result(self._received)
+            waiting.set_result(received)
 
     # What the transport calls
 
@@ -249,6 +269,10 @@ class _Connection(asyncio.Protocol):
             self._end(None if complete else CallFailed(CONNECTION, told))
 
     # What the parser calls
+
+    def on_message_begin(self) -> None:
+        if self._waiting is None:  # nobody asked
+            self.close()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         name = name.lower()

@@ -1,0 +1,405 @@
+"""HTTP as engines speak it, with servers that say exactly what a test wants said, byte by byte."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import ssl
+import subprocess
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import uvloop
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_pipeline.engines.calls import CallFailed, Timeouts
+from eval_pipeline.engines.connections import LARGEST_HEAD, Connections, Received
+from eval_pipeline.problems import BadInput
+
+PATIENT = Timeouts(connect=20.0, read=20.0, total=60.0)
+GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
+CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n"
+    b"2\r\ngo\r\n1;some=extension\r\no\r\n1\r\nd\r\n0\r\nTrailer: yes\r\n\r\n"
+)
+CLOSED = "the connection was closed before the answer was complete"
+NO_HTTP = "what came back is not HTTP"
+
+
+@dataclass
+class Server:
+    """A server on loopback that gives every request the same pieces."""
+
+    pieces: Sequence[bytes] = (GOOD,)
+    closes: bool = False
+    """Whether it hangs up after each answer."""
+    port: int = 0
+    connections: int = 0
+    requests: list[bytes] = field(default_factory=list)
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.writers.append(writer)
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                self.requests.append(head + await reader.readexactly(length))
+                for piece in self.pieces:
+                    writer.write(piece)
+                    await writer.drain()
+                    await asyncio.sleep(0)
+                if self.closes:
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def listening(serve: Serve, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+@asynccontextmanager
+async def connected(
+    server: Server, url: str = "http://127.0.0.1:{port}/v1", timeouts: Timeouts = PATIENT
+) -> AsyncIterator[Connections]:
+    async with listening(server.serve) as server.port:
+        connections = Connections(url.format(port=server.port), {"X-Mine": "yes"}, timeouts, 10)
+        yield connections
+        await connections.close()
+
+
+def exchange(server: Server, times: int = 1, timeouts: Timeouts = PATIENT) -> list[Received]:
+    """What comes back, one request after another."""
+
+    async def ask() -> list[Received]:
+        async with connected(server, timeouts=timeouts) as connections:
+            return [await connections.post(b"hello") for _ in range(times)]
+
+    return uvloop.run(ask())
+
+
+def told(received: Received) -> tuple[int, bytes, str | None]:
+    return received.status, bytes(received.body), received.broken.detail if received.broken else None
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (GOOD, (200, b"good", None)),
+        (CHUNKED, (200, b"good", None)),
+        (b"HTTP/1.0 200 OK\r\n\r\ngood", (200, b"good", None)),  # it ends where the connection does
+        (b"HTTP/1.1 100 Continue\r\n\r\n" + GOOD, (200, b"good", None)),
+        (b"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n" + CHUNKED, (200, b"good", None)),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", (204, b"", None)),
+        (b"HTTP/1.1 500 Oh no\r\nContent-Length: 2\r\n\r\nno", (500, b"no", None)),
+        (b"", (0, b"", CLOSED)),
+        (b"HTTP/1.1 200", (0, b"", CLOSED)),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ngood", (200, b"good", CLOSED)),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ngood", (200, b"good", CLOSED)),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\ngood", (0, b"", NO_HTTP)),
+        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", (0, b"", NO_HTTP)),
+        (b"<html>", (0, b"", NO_HTTP)),
+        (b"HTTP/2 200 OK\r\n\r\n", (0, b"", NO_HTTP)),
+    ],
+)
+def test_what_comes_back(answer: bytes, expected: tuple[int, bytes, str | None]) -> None:
+    whole = exchange(Server([answer], closes=True))[0]
+    assert told(whole) == expected
+    in_pieces = exchange(Server([answer[index : index + 1] for index in range(len(answer))], closes=True))[0]
+    assert told(in_pieces) == expected
+
+
+@given(st.data())
+def test_it_does_not_matter_where_an_answer_is_cut(data: st.DataObject) -> None:
+    answer = data.draw(st.sampled_from([GOOD, CHUNKED, b"HTTP/1.1 100 Continue\r\n\r\n" + CHUNKED]))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(answer) - 1), max_size=6)))
+    places = [0, *cuts, len(answer)]
+    pieces = [answer[start:end] for start, end in pairwise(places)]
+    for received in exchange(Server(pieces), times=2):
+        assert told(received) == (200, b"good", None)
+
+
+def test_a_header_is_read_whatever_its_case() -> None:
+    answer = b"HTTP/1.1 429 Slow down\r\nretry-AFTER: 3.5\r\nContent-Length: 0\r\n\r\n"
+    assert exchange(Server([answer]))[0].retry_after == "3.5"
+
+
+def test_headers_that_never_end_are_ended() -> None:
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n")
+        try:
+            while True:
+                writer.write(b"X-More: " + b"a" * 1000 + b"\r\n")
+                sent.append(1000)
+                await writer.drain()
+        except ConnectionError:
+            writer.close()
+
+    sent: list[int] = []
+
+    async def ask() -> Received:
+        async with listening(flood) as port:
+            connections = Connections(f"http://127.0.0.1:{port}/", {}, PATIENT, 1)
+            return await connections.post(b"hello")
+
+    received = uvloop.run(ask())
+    assert told(received) == (0, b"", NO_HTTP)
+    assert sum(sent) < 1000 * LARGEST_HEAD
+
+
+def test_one_connection_serves_many_exchanges() -> None:
+    server = Server()
+    assert {told(received) for received in exchange(server, times=20)} == {(200, b"good", None)}
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\ngood",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\ngood",
+        GOOD + GOOD,  # what was not asked for must not be taken for the next answer
+    ],
+)
+def test_connections_that_are_not_used_again(answer: bytes) -> None:
+    server = Server([answer])
+    assert {told(received) for received in exchange(server, times=3)} == {(200, b"good", None)}
+    assert server.connections == 3
+
+
+def test_a_connection_that_was_closed_meanwhile_is_not_used() -> None:
+    async def ask() -> list[Received]:
+        server = Server()
+        async with connected(server) as connections:
+            first = await connections.post(b"hello")
+            server.writers[0].close()
+            await asyncio.sleep(0.1)
+            return [first, await connections.post(b"hello")]
+
+    assert {told(received) for received in uvloop.run(ask())} == {(200, b"good", None)}
+
+
+def test_a_connection_that_was_idle_for_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_pipeline.engines.connections.LONGEST_IDLE", 0.0)
+    server = Server()
+    exchange(server, times=3)
+    assert server.connections == 3
+
+
+def test_what_is_sent() -> None:
+    async def ask() -> None:
+        async with connected(server, "http://127.0.0.1:{port}/v1/größe x?q=a b&r=ü%20") as connections:
+            await connections.post("grün".encode())
+
+    server = Server()
+    uvloop.run(ask())
+    head, body = server.requests[0].split(b"\r\n\r\n")
+    assert head.split(b"\r\n") == [
+        b"POST /v1/gr%C3%B6%C3%9Fe%20x?q=a%20b&r=%C3%BC%20 HTTP/1.1",
+        f"Host: 127.0.0.1:{server.port}".encode(),
+        b"Accept-Encoding: identity",
+        b"X-Mine: yes",
+        b"Content-Length: 5",
+    ]
+    assert body == "grün".encode()
+
+
+def test_the_host_of_an_address_in_brackets() -> None:
+    async def ask() -> tuple[Received, bytes]:
+        server = Server()
+        listener = await asyncio.start_server(server.serve, "::1", 0)
+        port = listener.sockets[0].getsockname()[1]
+        received = await Connections(f"http://[::1]:{port}/", {}, PATIENT, 1).post(b"hello")
+        listener.close()
+        return received, server.requests[0]
+
+    try:
+        received, request = uvloop.run(ask())
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    assert told(received) == (200, b"good", None)
+    assert b"Host: [::1]:" in request
+
+
+# Proxies
+
+
+@dataclass
+class Proxy:
+    """A proxy that leads everything to one port, or turns everybody away."""
+
+    port: int = 0
+    status: bytes = b"200 Connection established"
+    heads: list[bytes] = field(default_factory=list)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        self.heads.append(head)
+        there, back = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            if head.startswith(b"CONNECT"):
+                writer.write(b"HTTP/1.1 " + self.status + b"\r\n\r\n" if self.status else b"")
+                if not self.status.startswith(b"200"):
+                    return
+            else:
+                back.write(head)
+            await asyncio.gather(self._pass_on(reader, back), self._pass_on(there, writer))
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+            back.close()
+
+    async def _pass_on(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while data := await source.read(1000):
+            target.write(data)
+            await target.drain()
+        target.close()
+
+
+def through(
+    proxy: Proxy, server: Server, url: str, tls: ssl.SSLContext | None, monkeypatch: pytest.MonkeyPatch
+) -> list[Received]:
+    """What comes back from a host that only the proxy knows, twice."""
+
+    async def ask() -> list[Received]:
+        async with listening(server.serve, tls) as proxy.port, listening(proxy.serve) as port:
+            scheme = url.partition(":")[0]
+            monkeypatch.setenv(f"{scheme}_proxy", f"http://me:p%40ss@127.0.0.1:{port}")
+            connections = Connections(url, {}, PATIENT, 1)
+            received = [await connections.post(b"hello") for _ in range(2)]
+            await connections.close()
+            return received
+
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    return uvloop.run(ask())
+
+
+CREDENTIALS = b"Proxy-Authorization: Basic " + b64encode(b"me:p@ss")
+
+
+def test_http_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy, server = Proxy(), Server()
+    received = through(proxy, server, "http://model.test/v1?a=b", None, monkeypatch)
+    assert [told(each) for each in received] == [(200, b"good", None)] * 2
+    assert proxy.heads[0].startswith(b"POST http://model.test/v1?a=b HTTP/1.1\r\nHost: model.test\r\n")
+    assert CREDENTIALS in proxy.heads[0]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed, which makes the certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=model.test",
+    ]
+    names = ["-addext", "subjectAltName=DNS:model.test,IP:127.0.0.1"]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")]
+    subprocess.run([*made, *names, *files], check=True, capture_output=True)
+    return folder / "certificate.pem"
+
+
+def serving_as(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.with_name("key.pem"))
+    return context
+
+
+def test_https_through_a_proxy_that_sees_nothing(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    proxy, server = Proxy(), Server()
+    received = through(proxy, server, "https://model.test/v1", serving_as(certificate), monkeypatch)
+    assert [told(each) for each in received] == [(200, b"good", None)] * 2
+    assert len(proxy.heads) == 1
+    assert proxy.heads[0].startswith(b"CONNECT model.test:443 HTTP/1.1\r\nHost: model.test:443\r\n")
+    assert CREDENTIALS in proxy.heads[0]
+    assert b"Proxy-Authorization" not in server.requests[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "detail"),
+    [
+        (b"407 Who are you?", "the proxy does not connect: 407"),
+        (b"502", "the proxy does not connect: 502"),
+        (b"", "the proxy does not connect"),
+    ],
+)
+def test_a_proxy_that_does_not_connect(status: bytes, detail: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    received = through(Proxy(status=status), Server(), "https://model.test/v1", None, monkeypatch)
+    assert [told(each) for each in received] == [(0, b"", detail)] * 2
+    assert isinstance(received[0].broken, CallFailed)
+    assert received[0].broken.kind == "connection"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://localhost:{port}/"])
+def test_no_proxy_leads_to_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask() -> Received:
+        async with connected(Server(), url) as connections:
+            return await connections.post(b"hello")
+
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert told(uvloop.run(ask())) == (200, b"good", None)
+
+
+def test_hosts_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "socks5://secret:word@proxy:1")
+    monkeypatch.setenv("no_proxy", "model.test")
+    Connections("http://model.test/", {}, PATIENT, 1)
+    with pytest.raises(BadInput) as caught:
+        Connections("http://other.test/", {}, PATIENT, 1)
+    assert "HTTP_PROXY" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "word" not in str(caught.value)
+
+
+# TLS
+
+
+def secured(certificate: Path) -> Received:
+    async def ask() -> Received:
+        async with listening(Server().serve, serving_as(certificate)) as port:
+            connections = Connections(f"https://127.0.0.1:{port}/", {}, PATIENT, 1)
+            received = await connections.post(b"hello")
+            await connections.close()
+            return received
+
+    return uvloop.run(ask())
+
+
+def test_a_certificate_that_is_trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert told(secured(certificate)) == (200, b"good", None)
+
+
+def test_a_certificate_that_is_not_trusted(certificate: Path) -> None:
+    words = "no secure connection: the host's certificate or TLS does not do"
+    assert told(secured(certificate)) == (0, b"", words)
