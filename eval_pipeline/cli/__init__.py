@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -25,6 +26,9 @@ COMMANDS = {
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
 }
+
+RARELY = 50_000
+"""So many objects are made before memory is searched for garbage: most of what a command loads, it keeps."""
 
 BLOCKED, BAD_INPUT, CRASHED, INTERRUPTED = 1, 2, 70, 130
 
@@ -57,6 +61,7 @@ def cli() -> None:
 
 def main() -> Any:
     """Run the command line; what a person can mend is printed, never a traceback."""
+    gc.set_threshold(RARELY)
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
