@@ -12,6 +12,7 @@ import dagster as dg
 import msgspec
 import yaml
 from dagster._core.instance import InstanceRef
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
 from eval_pipeline.chain import PROGRESS, build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.checks import partitions_of
@@ -39,19 +40,30 @@ def open_instance(project: Project) -> dg.DagsterInstance:
     # Dagster creates its tables on first use, and two first uses at once get in each other's way.
     with (project.state / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        reference = InstanceRef.from_dir(str(project.state), overrides=_event_log(project.state))
+        reference = InstanceRef.from_dir(str(project.state), overrides=_unless_configured(project.state))
         return dg.DagsterInstance.from_ref(reference)
 
 
-def _event_log(state: Path) -> dict[str, Any]:
-    """Where Dagster's configuration leaves it open how events are stored: its own files, kept open."""
+def _unless_configured(state: Path) -> dict[str, Any]:
+    """What suits a run in this process: Dagster's event log kept open, and what is printed left alone.
+
+    To keep what steps print, Dagster starts four processes; here it goes to whoever called.
+    """
     file = state / INSTANCE_FILE
-    configured = yaml.safe_load(file.read_bytes()) if file.exists() else None
-    if {"storage", "event_log_storage", "instance_class"} & (configured or {}).keys():
-        return {}
-    kept = {"base_dir": str(state / FOLDER)}
-    module, name = KeptEventLog.__module__, KeptEventLog.__name__
-    return {"event_log_storage": {"module": module, "class": name, "config": kept}}
+    configured = (yaml.safe_load(file.read_bytes()) if file.exists() else None) or {}
+    suiting: dict[str, Any] = {}
+    if not {"storage", "event_log_storage"} & configured.keys():
+        suiting["event_log_storage"] = {
+            "module": KeptEventLog.__module__,
+            "class": KeptEventLog.__name__,
+            "config": {"base_dir": str(state / FOLDER)},
+        }
+    if "compute_logs" not in configured:
+        suiting["compute_logs"] = {
+            "module": NoOpComputeLogManager.__module__,
+            "class": NoOpComputeLogManager.__name__,
+        }
+    return suiting
 
 
 class Outcome(msgspec.Struct, frozen=True):
