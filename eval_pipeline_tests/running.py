@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,9 @@ from eval_pipeline.cli import main
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.reports.markdown import readable
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+"""How a command is run: as a process, or in this one."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -63,14 +66,15 @@ def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProc
 
 @contextmanager
 def own_suites_forgotten(project: Project) -> Iterator[None]:
-    """Whatever of a project's own suites is imported meanwhile is forgotten, for the sake of other projects."""
+    """What is imported of a project's own suites meanwhile is not there for other projects."""
+    own = f"{project.own_suites.resolve()}{os.sep}"
     path, modules = list(suites.__path__), set(sys.modules)
     try:
         yield
     finally:
         suites.__path__[:] = path
         for name in set(sys.modules) - modules:
-            if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{project.own_suites}{os.sep}"):
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(own):
                 del sys.modules[name]
 
 

@@ -16,7 +16,7 @@ from eval_pipeline.store import Store
 from eval_pipeline.store.approvals import approvals_of, read_approvals
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.guessing import CANDIDATE, VERSION, answering, ask, freeze, furnish, toy_suite
-from eval_pipeline_tests.running import checks, command, instance_in, invoke, run_chain
+from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
     assert f"--against {VERSION} --metric accuracy" in also.stderr
     approve(toy, "--against", VERSION)
     assert invoke(toy, "prompt", "activate", "toy", CANDIDATE).returncode == 0
-    gate = command(toy, "gate", "toy", "--markdown", "gate.md", "--junit", "gate.xml")
+    gate = invoke(toy, "gate", "toy", "--markdown", "gate.md", "--junit", "gate.xml")
     assert gate.returncode == 0, gate.stdout
     assert f"✓ approved toy: {CANDIDATE}" in gate.stdout
     assert told in gate.stdout
@@ -101,7 +101,7 @@ def test_the_check_passes_as_approved_and_the_command_line_says_so(toy: Project,
     assert "regressed; approved." in found.description
     assert "approved by Ada" in found.description
     assert "approved by Ada" in result.output_for_node("toy__report").text
-    run = command(toy, "run", "toy", "--prompt", CANDIDATE)
+    run = invoke(toy, "run", "toy", "--prompt", CANDIDATE)
     assert run.returncode == 0, run.stdout
     assert "regressed; approved." in run.stdout
     listed = invoke(toy, "approve", "--list", "toy")

@@ -1,4 +1,4 @@
-"""The gate, as CI runs it: in a Git repository, through the real command, and every exit code in a process."""
+"""The gate, as CI runs it: in a Git repository, through the real command; every exit code in a process."""
 
 from __future__ import annotations
 
