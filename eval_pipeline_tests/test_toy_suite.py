@@ -20,7 +20,7 @@ from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput
 from eval_pipeline_tests.conftest import TOY
-from eval_pipeline_tests.running import checks, command, instance_in, invoke, run_chain
+from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 from eval_pipeline_tests.sources import Recorded, golden
 
 
@@ -98,14 +98,14 @@ def test_every_number_says_how_it_varies_and_what_it_rests_on(toy: Project, tmp_
 
 
 def test_run_and_baseline_work_for_it(toy: Project) -> None:
-    assert command(toy, "run", "toy").returncode == 0
-    unsigned = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")
+    assert invoke(toy, "run", "toy").returncode == 0
+    unsigned = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")
     assert unsigned.returncode == 2
     assert "nobody signed it off" in unsigned.stderr
-    assert command(toy, "golden", "freeze", "toy", "--reason", "looks right", "--by", "me").returncode == 0
-    promoted = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
+    assert invoke(toy, "golden", "freeze", "toy", "--reason", "looks right", "--by", "me").returncode == 0
+    promoted = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
     assert promoted.returncode == 0, promoted.stderr
-    again = command(toy, "run", "toy")
+    again = invoke(toy, "run", "toy")
     assert "unchanged" in again.stdout
 
 
