@@ -31,6 +31,25 @@ compute_logs:
   class: NoOpComputeLogManager
 """
 
+SLOWEST = (
+    "automation/test_daemon.py",
+    "automation/test_schedules.py",
+    "test_ui.py",
+    "engines/test_kills.py",
+    "cli/test_commands.py",
+    "cli/test_gate.py",
+    "engines/test_local.py",
+    "engines/test_faults.py",
+    "cli/test_prompt_command.py",
+)
+"""Modules that take longest come first: whatever begins last is what everybody waits for."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the slowest modules first."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
 
 def copy_project(root: Path) -> Project:
     """A copy of this repository's golden sets, prompts and engines, with a state folder of its own."""
