@@ -2,7 +2,7 @@
 
 For every connection it makes an engine, and with it forgets how statements are compiled; for every run it
 reads all of its migrations again; and it waits for the disk, which matters when the power fails. None of
-this is under test, and processes that tests start do without it.
+this is under test. Processes that tests start do without it, but for the simulated month.
 """
 
 from __future__ import annotations
