@@ -13,14 +13,42 @@ from hypothesis import settings
 
 from eval_pipeline import suites
 from eval_pipeline.project import Project
+from eval_pipeline_tests.quick_dagster import hurry
 from eval_pipeline_tests.running import instance_in
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+hurry()
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
+
+NO_COMPUTE_LOGS = """
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+"""
+
+SLOWEST = (
+    "automation/test_daemon.py",
+    "automation/test_schedules.py",
+    "test_ui.py",
+    "engines/test_kills.py",
+    "cli/test_commands.py",
+    "cli/test_gate.py",
+    "engines/test_local.py",
+    "engines/test_faults.py",
+    "cli/test_prompt_command.py",
+)
+"""Modules that take longest come first: whatever begins last is what everybody waits for."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the slowest modules first."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def copy_project(root: Path) -> Project:
@@ -30,6 +58,12 @@ def copy_project(root: Path) -> Project:
     for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
         shutil.copy(REPOSITORY / name, root / name)
     return Project(root, root / ".eval")
+
+
+def copy_instance(root: Path) -> None:
+    """This repository's Dagster instance, but for what steps print: four processes a run, to keep nothing."""
+    text = (REPOSITORY / "dagster.yaml").read_text()
+    (root / "dagster.yaml").write_text(f"{text}{NO_COMPUTE_LOGS}")
 
 
 @pytest.fixture
@@ -43,7 +77,7 @@ def toy(tmp_path: Path) -> Iterator[Project]:
     """A project whose only own suite is the toy."""
     root = tmp_path / "toy"
     shutil.copytree(TOY, root, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
+    copy_instance(root)
     yield Project(root, root / ".eval")
     suites.__path__[:] = [path for path in suites.__path__ if not path.startswith(str(root))]
     sys.modules.pop("eval_pipeline.suites.toy", None)

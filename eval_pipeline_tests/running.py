@@ -6,8 +6,8 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -16,12 +16,16 @@ import dagster as dg
 import pytest
 from dagster._core.instance import InstanceRef
 
+from eval_pipeline import suites
 from eval_pipeline.chain import evaluation_job
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.cli import main
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.reports.markdown import readable
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+"""How a command is run: as a process, or in this one."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -43,27 +47,35 @@ def command(project: Project, *arguments: str | Path) -> subprocess.CompletedPro
     )
 
 
-class Said(NamedTuple):
-    """What a command said, and with what it ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-def invoke(project: Project, *arguments: str | Path) -> Said:
-    """Run `eval-pipeline` on a project in this process: quick, for commands that run no chain."""
+def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run `eval-pipeline` on a project in this process: the same command, without the start of a process."""
     out, err = io.StringIO(), io.StringIO()
     given = ["eval-pipeline", *map(str, arguments)]
     with (
+        chdir(project.root),
         mock.patch.dict(os.environ, environment(project)),
         mock.patch.object(sys, "argv", given),
+        own_suites_forgotten(project),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as ended,
     ):
         main()
-    return Said(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+    return subprocess.CompletedProcess(given, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def own_suites_forgotten(project: Project) -> Iterator[None]:
+    """What is imported of a project's own suites meanwhile is not there for other projects."""
+    own = f"{project.own_suites.resolve()}{os.sep}"
+    path, modules = list(suites.__path__), set(sys.modules)
+    try:
+        yield
+    finally:
+        suites.__path__[:] = path
+        for name in set(sys.modules) - modules:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(own):
+                del sys.modules[name]
 
 
 @contextmanager

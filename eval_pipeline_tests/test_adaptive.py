@@ -29,7 +29,7 @@ from eval_pipeline_tests.guessing import (
     furnish,
     toy_suite,
 )
-from eval_pipeline_tests.running import command, instance_in, run_chain
+from eval_pipeline_tests.running import instance_in, invoke, run_chain
 
 
 @pytest.fixture
@@ -205,13 +205,13 @@ def test_the_ui_shows_why_no_further_trial_was_asked(toy: Project, measured: Fau
 
 
 def test_the_command_line_says_it_too(toy: Project, measured: FaultServer) -> None:
-    dry = command(toy, "run", "toy", "--prompt", CANDIDATE, "--trials", "1-4", "--dry-run")
+    dry = invoke(toy, "run", "toy", "--prompt", CANDIDATE, "--trials", "1-4", "--dry-run")
     assert f"at most {4 * CASES} answers, {4 * CASES} calls to make" in dry.stdout
-    done = command(toy, "run", "toy", "--prompt", CANDIDATE, "--trials", "1-4")
+    done = invoke(toy, "run", "toy", "--prompt", CANDIDATE, "--trials", "1-4")
     assert "1 of at most 4 trials asked: every gated metric is settled" in done.stdout, done.stderr
     assert f"{3 * CASES} calls saved" in done.stdout
     assert measured.calls == CASES
-    wrong = command(toy, "run", "toy", "--trials", "5-1")
+    wrong = invoke(toy, "run", "toy", "--trials", "5-1")
     assert wrong.returncode == 2
     assert "5 to 1 is no range" in wrong.stderr
 

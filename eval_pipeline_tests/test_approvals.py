@@ -16,7 +16,7 @@ from eval_pipeline.store import Store
 from eval_pipeline.store.approvals import approvals_of, read_approvals
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.guessing import CANDIDATE, VERSION, answering, ask, freeze, furnish, toy_suite
-from eval_pipeline_tests.running import checks, command, instance_in, invoke, run_chain
+from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def worse(toy: Project) -> Iterator[FaultServer]:
         answering(server, lambda prompt, number, times: VERSION in prompt or number < 12)
         freeze(toy, ask(toy, VERSION))
         ask(toy, CANDIDATE)
-        assert invoke(toy, "golden", "freeze", "toy", "--reason", "reviewed").code == 0
+        assert invoke(toy, "golden", "freeze", "toy", "--reason", "reviewed").returncode == 0
         yield server
 
 
@@ -35,7 +35,7 @@ def approve(project: Project, *more: str, metric: str = "accuracy") -> Path:
     """Approve the candidate's accuracy; where the approval is."""
     given = ("--metric", metric, "--reason", "the mice are fewer", "--by", "Ada", *more)
     done = invoke(project, "approve", "toy", CANDIDATE, *given)
-    assert done.code == 0, done.err
+    assert done.returncode == 0, done.stderr
     files = (project.golden("toy") / "approvals").glob("*.json")
     return max(files, key=lambda file: file.stat().st_mtime_ns)
 
@@ -52,15 +52,15 @@ def compared(project: Project) -> Comparison:
 
 def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: FaultServer) -> None:
     blocked = invoke(toy, "compare", "toy", "--prompt", CANDIDATE)
-    assert blocked.code == 1
-    assert "regressed; block." in blocked.out
+    assert blocked.returncode == 1
+    assert "regressed; block." in blocked.stdout
     for arguments in (
         ("baseline", "promote", "toy", CANDIDATE, "--reason", "x"),
         ("prompt", "activate", "toy", CANDIDATE),
     ):
         refused = invoke(toy, *arguments)
-        assert refused.code == 1
-        assert f"eval-pipeline approve toy {CANDIDATE} --metric accuracy --reason …" in refused.err
+        assert refused.returncode == 1
+        assert f"eval-pipeline approve toy {CANDIDATE} --metric accuracy --reason …" in refused.stderr
 
     file = approve(toy)
     written = json.loads(file.read_text())
@@ -68,8 +68,8 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
     assert (written["before"]["version"], written["after"]["version"]) == (VERSION, CANDIDATE)
 
     passed = invoke(toy, "compare", "toy", "--prompt", CANDIDATE, "--json")
-    report = json.loads(passed.out)
-    assert (passed.code, report["approved"], report["stops"]) == (0, True, False)
+    report = json.loads(passed.stdout)
+    assert (passed.returncode, report["approved"], report["stops"]) == (0, True, False)
     assert (report["verdict"], report["action"]) == ("regressed", "block")  # the numbers are what they are
     today = datetime.datetime.now(datetime.UTC).date()
     told = f"accuracy approved by Ada on {today} until {today + datetime.timedelta(30)}: the mice are fewer."
@@ -78,17 +78,17 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
 
     ask(toy, VERSION, sample="again")
     also = invoke(toy, "prompt", "activate", "toy", CANDIDATE)  # it is worse than what it replaces, too
-    assert also.code == 1
-    assert f"--against {VERSION} --metric accuracy" in also.err
+    assert also.returncode == 1
+    assert f"--against {VERSION} --metric accuracy" in also.stderr
     approve(toy, "--against", VERSION)
-    assert invoke(toy, "prompt", "activate", "toy", CANDIDATE).code == 0
-    gate = command(toy, "gate", "toy", "--markdown", "gate.md", "--junit", "gate.xml")
+    assert invoke(toy, "prompt", "activate", "toy", CANDIDATE).returncode == 0
+    gate = invoke(toy, "gate", "toy", "--markdown", "gate.md", "--junit", "gate.xml")
     assert gate.returncode == 0, gate.stdout
     assert f"✓ approved toy: {CANDIDATE}" in gate.stdout
     assert told in gate.stdout
     assert "passes, by approval" in (toy.root / "gate.md").read_text()
     assert "approved by Ada" in (toy.root / "gate.xml").read_text()
-    assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "agreed").code == 0
+    assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "agreed").returncode == 0
     assert compared(toy).verdict == "unchanged"
 
 
@@ -101,11 +101,11 @@ def test_the_check_passes_as_approved_and_the_command_line_says_so(toy: Project,
     assert "regressed; approved." in found.description
     assert "approved by Ada" in found.description
     assert "approved by Ada" in result.output_for_node("toy__report").text
-    run = command(toy, "run", "toy", "--prompt", CANDIDATE)
+    run = invoke(toy, "run", "toy", "--prompt", CANDIDATE)
     assert run.returncode == 0, run.stdout
     assert "regressed; approved." in run.stdout
     listed = invoke(toy, "approve", "--list", "toy")
-    assert "guess-v1.1 against baseline guess-v1.0 (not expired): accuracy approved by Ada" in listed.out
+    assert "guess-v1.1 against baseline guess-v1.0 (not expired): accuracy approved by Ada" in listed.stdout
 
 
 def test_an_approval_ends_with_the_comparison_it_was_given_for(toy: Project, worse: FaultServer) -> None:
@@ -144,7 +144,7 @@ def test_an_approval_expires(toy: Project, worse: FaultServer) -> None:
     past = json.loads(file.read_text()) | {"expires_at": "2020-01-01T00:00:00+00:00"}
     file.write_text(json.dumps(past))
     assert compared(toy).stops
-    assert "(expired)" in invoke(toy, "approve", "toy", "--list").out
+    assert "(expired)" in invoke(toy, "approve", "toy", "--list").stdout
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_what_cannot_be_approved_is_said(
     toy: Project, worse: FaultServer, arguments: tuple[str, ...], told: str
 ) -> None:
     done = invoke(toy, "approve", "toy", *arguments)
-    assert done.code == 2
-    assert told in done.err
+    assert done.returncode == 2
+    assert told in done.stderr
     assert not (toy.golden("toy") / "approvals").exists()
 
 
@@ -178,8 +178,8 @@ def test_a_broken_approval_is_named_and_approves_nothing(
         content = file.read_text().replace("+00:00", "")
     file.write_text(content)
     done = invoke(toy, "compare", "toy", "--prompt", CANDIDATE)
-    assert done.code == 2
-    assert file.name in done.err
+    assert done.returncode == 2
+    assert file.name in done.stderr
 
 
 def test_a_failing_gate_without_a_baseline_can_be_approved(toy: Project, worse: FaultServer) -> None:
@@ -189,10 +189,10 @@ def test_a_failing_gate_without_a_baseline_can_be_approved(toy: Project, worse: 
     ask(toy, CANDIDATE, sample="low")
     promote = ("baseline", "promote", "toy", CANDIDATE, "--reason", "a floor to climb from")
     refused = invoke(toy, *promote)
-    assert refused.code == 1
-    assert "accuracy: 20.0 % is in the fail zone" in refused.err
+    assert refused.returncode == 1
+    assert "accuracy: 20.0 % is in the fail zone" in refused.stderr
     approve(toy)
-    assert invoke(toy, *promote).code == 0
+    assert invoke(toy, *promote).returncode == 0
 
 
 def test_a_deep_fall_that_may_be_chance_is_not_built_upon(toy: Project, worse: FaultServer) -> None:
@@ -201,11 +201,11 @@ def test_a_deep_fall_that_may_be_chance_is_not_built_upon(toy: Project, worse: F
     found = compared(toy)
     assert (found.verdict, found.action, found.stops) == ("inconclusive", "investigate", False)
     assert found.undecided == ["accuracy"]
-    assert invoke(toy, "compare", "toy", "--prompt", CANDIDATE).code == 0
+    assert invoke(toy, "compare", "toy", "--prompt", CANDIDATE).returncode == 0
     promote = ("baseline", "promote", "toy", CANDIDATE, "--reason", "x")
-    assert invoke(toy, *promote).code == 1
+    assert invoke(toy, *promote).returncode == 1
     approve(toy)
-    assert invoke(toy, *promote).code == 0
+    assert invoke(toy, *promote).returncode == 0
 
 
 def test_an_improvement_proposes_itself_until_somebody_decides(toy: Project, worse: FaultServer) -> None:
@@ -220,7 +220,7 @@ def test_an_improvement_proposes_itself_until_somebody_decides(toy: Project, wor
     (event,) = result.asset_materializations_for_node("toy__baseline_comparison")
     assert event.metadata["proposal"].value == proposal.told
     assert "To make it the baseline" in result.output_for_node("toy__report").text
-    assert accept in invoke(toy, "baseline", "show", "toy").out
+    assert accept in invoke(toy, "baseline", "show", "toy").stdout
     assert (toy.golden("toy") / "baseline" / "guess.json").read_bytes() == baseline  # nothing moved by itself
-    assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "yes").code == 0
+    assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "yes").returncode == 0
     assert Store(toy.state).proposals("toy") == []

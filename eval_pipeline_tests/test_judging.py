@@ -28,7 +28,7 @@ from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
 from eval_pipeline.suites.heritage_qa.judge import JUDGE
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.running import invoke
 from eval_pipeline_tests.sources import Recorded, golden
 
 LABELS = REPOSITORY / "golden" / "heritage_qa" / JUDGE_FILE
@@ -350,11 +350,11 @@ def test_recorded_outputs_are_judged_only_where_the_command_line_says_so(court: 
     cases.write_text(json.dumps(entry))
     outputs.write_text(json.dumps({"case_id": "a", "output": {"answer": "In 1800."}}))
     arguments = ("score", "heritage_qa", "--golden", cases, "--outputs", outputs, "--json")
-    report = json.loads(command(court.project, *arguments, "--set", "judge=marker").stdout)
+    report = json.loads(invoke(court.project, *arguments, "--set", "judge=marker").stdout)
     assert [report["metrics"][name] for name in JUDGED] == [1.0, 0.0]
     assert report["models"][-1]["metrics"] == ["judged_accuracy"]
     assert court.server.calls == 1 + 43
-    assert json.loads(command(court.project, *arguments).stdout)["metrics"]["judged_accuracy"] is None
+    assert json.loads(invoke(court.project, *arguments).stdout)["metrics"]["judged_accuracy"] is None
     assert court.server.calls == 1 + 43
 
 

@@ -20,7 +20,7 @@ from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput
 from eval_pipeline_tests.conftest import TOY
-from eval_pipeline_tests.running import checks, command, instance_in, run_chain
+from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 from eval_pipeline_tests.sources import Recorded, golden
 
 
@@ -61,7 +61,7 @@ def test_score_needs_nothing_else(toy: Project, tmp_path: Path) -> None:
         '{"case_id": "dog", "output": {"animal": "dog", "hints": []}}\n'
         '{"case_id": "wolf", "output": {"animal": "wolf"}}\n'
     )
-    scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
+    scored = invoke(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
     assert scored.returncode == 1
     report = json.loads(scored.stdout)
     assert report["metrics"]["accuracy"] == 0.5
@@ -81,7 +81,7 @@ def test_every_number_says_how_it_varies_and_what_it_rests_on(toy: Project, tmp_
         {"case_id": "wolf", "trial": 2, "output": 1},
     ]
     outputs.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
+    scored = invoke(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
     report = json.loads(scored.stdout)
     assert report["metrics"]["accuracy"] == (1.0 + 0.25) / 2
     details = report["metric_details"]["accuracy"]
@@ -93,19 +93,19 @@ def test_every_number_says_how_it_varies_and_what_it_rests_on(toy: Project, tmp_
         "errored": 2,
         "missing": 1,
     }
-    shown = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs).stdout
+    shown = invoke(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs).stdout
     assert "accuracy" in shown
 
 
 def test_run_and_baseline_work_for_it(toy: Project) -> None:
-    assert command(toy, "run", "toy").returncode == 0
-    unsigned = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")
+    assert invoke(toy, "run", "toy").returncode == 0
+    unsigned = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")
     assert unsigned.returncode == 2
     assert "nobody signed it off" in unsigned.stderr
-    assert command(toy, "golden", "freeze", "toy", "--reason", "looks right", "--by", "me").returncode == 0
-    promoted = command(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
+    assert invoke(toy, "golden", "freeze", "toy", "--reason", "looks right", "--by", "me").returncode == 0
+    promoted = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
     assert promoted.returncode == 0, promoted.stderr
-    again = command(toy, "run", "toy")
+    again = invoke(toy, "run", "toy")
     assert "unchanged" in again.stdout
 
 
@@ -118,7 +118,7 @@ def test_an_error_never_pays_in_pooled_or_keyed_metrics(toy: Project, tmp_path: 
     outputs, values = tmp_path / "outputs.jsonl", []
     for chosen in (lines, lines[:2] + lines[3:], []):
         outputs.write_text("".join(chosen))
-        scored = command(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
+        scored = invoke(toy, "score", "toy", "--golden", toy.golden("toy"), "--outputs", outputs, "--json")
         values.append(json.loads(scored.stdout)["metrics"])
     for metric in ("accuracy", "macro_recall"):
         assert values[0][metric] == values[1][metric] == 0.75

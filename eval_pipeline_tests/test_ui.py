@@ -40,9 +40,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project in which every version was evaluated by the command line."""
+    """A project in which every version of a suite was evaluated by the command line."""
     project = copy_project(tmp_path_factory.mktemp("ui") / "project")
-    done = command(project, "run", "all", "--prompt", "all")
+    done = command(project, "run", "decomposition", "--prompt", "all")
     assert done.returncode == 1, done.stderr
     return project
 

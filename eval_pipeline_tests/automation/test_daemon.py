@@ -9,10 +9,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import dagster as dg
+from dagster._core.scheduler.instigation import SensorInstigatorData
 
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
@@ -50,33 +51,43 @@ def dagster_dev(project: Project) -> Iterator[None]:
             process.wait()
 
 
-def wait_for(project: Project, version: str, runs: int) -> None:
-    """Wait until so many runs of a version succeeded."""
+def wait_until(reached: Callable[[], bool], what: str) -> None:
+    """Wait until something has come true."""
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if len(succeeded(project, version)) >= runs:
-            return
+    while not reached():
+        assert time.monotonic() < deadline, f"{what}: not within {PATIENCE} s"
         time.sleep(0.5)
-    raise AssertionError(f"{version} has {len(succeeded(project, version))} evaluations after {PATIENCE} s")
 
 
-def succeeded(project: Project, version: str) -> list[dg.DagsterRun]:
-    with instance_in(project) as instance:
-        tags = {"dagster/partition": version}
-        return list(instance.get_runs(dg.RunsFilter(tags=tags, statuses=[dg.DagsterRunStatus.SUCCESS])))
+def runs(instance: dg.DagsterInstance, version: str, *statuses: dg.DagsterRunStatus) -> int:
+    """How many runs of a version there are."""
+    wanted = dg.RunsFilter(tags={"dagster/partition": version}, statuses=statuses)
+    return len(instance.get_runs(wanted))
+
+
+def last_look(instance: dg.DagsterInstance) -> float:
+    """When the latest look began that both sensors on files have finished."""
+    looks = {
+        state.name: state.instigator_data.last_tick_timestamp or 0.0
+        for state in instance.all_instigator_state()
+        if isinstance(state.instigator_data, SensorInstigatorData)
+    }
+    return min(looks.get(name, 0.0) for name in ("prompt_files", "golden_sets"))
 
 
 def test_saving_a_prompt_file_is_enough(toy: Project) -> None:
     folder = toy.prompts("toy")
     first = (folder / "guess-v1.0.md").read_text()
-    with dagster_dev(toy):
-        wait_for(toy, "guess-v1.0", 1)
+    success = dg.DagsterRunStatus.SUCCESS
+    with instance_in(toy) as instance, dagster_dev(toy):
+        wait_until(lambda: runs(instance, "guess-v1.0", success) > 0, "guess-v1.0 is evaluated")
         (folder / "guess-v1.1.md").write_text(first.replace("status: active", "status: candidate"))
-        wait_for(toy, "guess-v1.1", 1)
+        wait_until(lambda: runs(instance, "guess-v1.1", success) > 0, "guess-v1.1 is evaluated")
         store = Store(toy.state)
         evaluation = store.evaluation("toy", "guess-v1.1")
         assert evaluation is not None
         assert evaluation.summary.gates
         assert store.report("toy", "guess-v1.1")
-        time.sleep(15)  # long enough for another look: nothing is run twice
-        assert len(succeeded(toy, "guess-v1.0")) == len(succeeded(toy, "guess-v1.1")) == 1
+        evaluated = time.time()
+        wait_until(lambda: last_look(instance) > evaluated, "another look")
+        assert runs(instance, "guess-v1.0") == runs(instance, "guess-v1.1") == 1  # nothing is run twice

@@ -1,4 +1,4 @@
-"""The gate, as CI runs it: in a Git repository, through the real command."""
+"""The gate, as CI runs it: in a Git repository, through the real command; every exit code in a process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from eval_pipeline_tests.cli.recorded_toy import (
     write_prompt,
 )
 from eval_pipeline_tests.conftest import copy_project
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.running import command, invoke
 
 RIGHT = 90
 ACTIVE, CANDIDATE = "guess-v1.0", "guess-v1.1"
@@ -69,7 +69,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Project:
         ("golden", "freeze", "toy", "--reason", "looks right", "--by", "Ada"),
         ("baseline", "promote", "toy", ACTIVE, "--reason", "the first", "--by", "Ada"),
     ):
-        done = command(project, *arguments)
+        done = invoke(project, *arguments)
         assert done.returncode == 0, done.stderr
     shutil.rmtree(project.state)
     git(project, "init", "--quiet", "--initial-branch", "main")
@@ -114,7 +114,7 @@ def other_expectation(project: Project) -> None:
 
 def signed_expectation(project: Project) -> None:
     other_expectation(project)
-    done = command(project, "golden", "freeze", "toy", "--reason", "it was wrong", "--by", "Ada")
+    done = invoke(project, "golden", "freeze", "toy", "--reason", "it was wrong", "--by", "Ada")
     assert done.returncode == 0, done.stderr
 
 
@@ -248,12 +248,17 @@ SCENARIOS = {
 }
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-def test_what_the_gate_says(repository: Project, scenario: Scenario) -> None:
+IN_A_PROCESS = ("improved", "regressed by more than 5 points", "golden set broken")
+"""One scenario per exit code is told by a process of its own."""
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_the_gate_says(repository: Project, name: str) -> None:
+    scenario, run = SCENARIOS[name], command if name in IN_A_PROCESS else invoke
     scenario.change(repository)
     files = [repository.root / "out" / name for name in ("summary.md", "junit.xml", "gate.json")]
     summary, junit, report = files
-    done = command(
+    done = run(
         repository,
         "gate",
         "--changed-since",
@@ -289,10 +294,10 @@ def test_what_the_gate_says(repository: Project, scenario: Scenario) -> None:
 
 
 def test_an_unchanged_project_passes(repository: Project) -> None:
-    same = command(repository, "gate")
+    same = invoke(repository, "gate")
     assert same.returncode == 0, same.stdout + same.stderr
     assert same.stdout == f"✓ toy: {ACTIVE} (asked for)\nReport: .eval/gate.json\n"
-    untouched = command(repository, "gate", "--changed-since", "HEAD")
+    untouched = invoke(repository, "gate", "--changed-since", "HEAD")
     assert untouched.returncode == 0
     assert untouched.stdout == "Not touched: toy\nNothing to evaluate.\nReport: .eval/gate.json\n"
     assert json.loads((repository.state / "gate.json").read_text())["versions"] == []
@@ -308,7 +313,7 @@ def test_an_unchanged_project_passes(repository: Project) -> None:
 )
 def test_a_prompt_that_cannot_be_parsed_is_bad_input(repository: Project, content: str, told: str) -> None:
     prompt_file(repository, CANDIDATE).write_text(content)
-    done = command(repository, "gate", "--changed-since", "HEAD")
+    done = invoke(repository, "gate", "--changed-since", "HEAD")
     assert done.returncode == 2, done.stdout + done.stderr
     assert f"✗ unusable toy: {CANDIDATE} (prompt)\n" in done.stdout
     assert f"prompts/toy/{CANDIDATE}.md:" in done.stderr
@@ -355,7 +360,7 @@ def test_nothing_passes_because_it_is_not_there(
     change(repository)
     git(repository, "add", "--all")
     shutil.rmtree(repository.root / "recorded")  # so that nothing gets as far as an evaluation
-    done = command(repository, "gate", "--changed-since", "HEAD")
+    done = invoke(repository, "gate", "--changed-since", "HEAD")
     assert done.returncode == 2, done.stdout + done.stderr
     assert told in done.stderr
 
@@ -363,7 +368,7 @@ def test_nothing_passes_because_it_is_not_there(
 def test_a_prompt_that_loses_its_active_version_is_told_beside_others(repository: Project) -> None:
     replaced_by_another_name(repository)
     shutil.rmtree(repository.root / "recorded")
-    done = command(repository, "gate", "--changed-since", "HEAD")
+    done = invoke(repository, "gate", "--changed-since", "HEAD")
     assert done.returncode == 2
     assert "no version of guess is active any more" in done.stderr
 
@@ -375,7 +380,7 @@ def test_a_renamed_version_is_a_new_one(repository: Project) -> None:
         repository.root / "recorded" / "toy" / "guess-v1.2.jsonl"
     )
     git(repository, "mv", f"prompts/toy/{CANDIDATE}.md", "prompts/toy/guess-v1.2.md")
-    done = command(repository, "gate", "--changed-since", "HEAD")
+    done = invoke(repository, "gate", "--changed-since", "HEAD")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("✓ toy: guess-v1.2 (prompt)\n")
     assert done.stdout.count("toy: ") == 1
@@ -401,21 +406,21 @@ def test_a_renamed_version_is_a_new_one(repository: Project) -> None:
     ],
 )
 def test_what_is_asked_for_must_exist(repository: Project, arguments: tuple[str, ...], told: str) -> None:
-    done = command(repository, "gate", *arguments)
+    done = invoke(repository, "gate", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
     assert done.stdout == ""
 
 
 def test_a_suite_that_the_project_does_not_use_is_left_out_unless_it_is_named(repository: Project) -> None:
-    named = command(repository, "gate", "decomposition")
+    named = invoke(repository, "gate", "decomposition")
     assert named.returncode == 2
     assert "prompts/decomposition: holds no active version" in named.stderr
-    assert "decomposition" not in command(repository, "gate", "--changed-since", "HEAD").stdout
+    assert "decomposition" not in invoke(repository, "gate", "--changed-since", "HEAD").stdout
 
 
 def test_without_a_repository_the_gate_says_so(toy: Project) -> None:
-    done = command(toy, "gate", "--changed-since", "HEAD")
+    done = invoke(toy, "gate", "--changed-since", "HEAD")
     assert done.returncode == 2
     assert "--changed-since: the project is not in a Git repository." in done.stderr
 

@@ -13,7 +13,7 @@ import pytest
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import as_written
 from eval_pipeline_tests.cli.recorded_toy import make_project, prompt_file, record, write_prompt
-from eval_pipeline_tests.running import command, environment
+from eval_pipeline_tests.running import command, environment, invoke
 
 TODAY = datetime.date.today()  # noqa: DTZ011
 
@@ -96,7 +96,7 @@ def test_numbers_are_never_used_twice(
 ) -> None:
     for other in others:
         write_prompt(fresh, other, "status: candidate")
-    done = command(fresh, "prompt", "new", "toy", "guess", step)
+    done = invoke(fresh, "prompt", "new", "toy", "guess", step)
     assert done.returncode == 0, done.stderr
     assert prompt_file(fresh, version).is_file()
     assert statuses(fresh)[version] == "candidate"
@@ -106,7 +106,7 @@ def test_entries_of_the_changelog_stand_newest_first(fresh: Project) -> None:
     changelog(fresh).write_bytes(
         b"# Changelog\r\n\r\nOf the toy.\r\n\r\n## guess v1.0 (2026-01-01, active)\r\n- x\r\n"
     )
-    assert command(fresh, "prompt", "new", "toy", "guess", "--major").returncode == 0
+    assert invoke(fresh, "prompt", "new", "toy", "guess", "--major").returncode == 0
     assert changelog(fresh).read_bytes().decode() == (
         "# Changelog\r\n\r\nOf the toy.\r\n\r\n"
         f"## guess v2.0 ({TODAY}, candidate)\r\n\r\n"
@@ -163,7 +163,7 @@ def test_front_matter_is_edited_and_not_rewritten(
     ],
 )
 def test_what_cannot_be_begun(fresh: Project, arguments: tuple[str, ...], told: str) -> None:
-    done = command(fresh, "prompt", "new", "toy", *arguments)
+    done = invoke(fresh, "prompt", "new", "toy", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
     assert sorted(statuses(fresh)) == ["guess-v0.9", "guess-v1.0"]
@@ -177,7 +177,7 @@ def test_no_version_is_begun_from_two_active_ones_or_from_what_cannot_be_edited(
     assert "guess-v1.0 is active too" in doubled.stderr
     prompt_file(fresh, "guess-v1.1").unlink()
     prompt_file(fresh, "guess-v1.0").write_text("---\n{suite: toy, status: active}\n---\nstatus: active\n")
-    flow = command(fresh, "prompt", "new", "toy", "guess", "--minor")
+    flow = invoke(fresh, "prompt", "new", "toy", "guess", "--minor")
     assert flow.returncode == 2
     assert "its front matter is written in a way that cannot be edited" in flow.stderr
     assert sorted(statuses(fresh)) == ["guess-v0.9", "guess-v1.0"]
@@ -202,12 +202,12 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for version, (status, right) in RIGHT.items():
         write_prompt(project, version, f"status: {status}  # as of now", "engine: recorded")
         record(project, version, right)
-    done = command(project, "run", "toy", "--prompt", "all")
+    done = invoke(project, "run", "toy", "--prompt", "all")
     assert done.returncode == 1, done.stderr  # guess-v1.3 fails
-    freeze = command(project, "golden", "freeze", "toy", "--reason", "looks right", "--by", "Ada")
+    freeze = invoke(project, "golden", "freeze", "toy", "--reason", "looks right", "--by", "Ada")
     assert freeze.returncode == 0, freeze.stderr
     for version in ("guess-v1.0", "ask-v1.0"):
-        done = command(project, "baseline", "promote", "toy", version, "--reason", "the first", "--by", "Ada")
+        done = invoke(project, "baseline", "promote", "toy", version, "--reason", "the first", "--by", "Ada")
         assert done.returncode == 0, done.stderr
     return project
 
@@ -249,14 +249,14 @@ def test_a_better_version_becomes_active_and_the_old_one_is_archived(evaluated: 
         "| accuracy | 90.0 % | 99.0 % | +9.0 pp |\n"
     )
     assert told.endswith("\n\n## guess v1.0 (2026-01-01, archived)\n\n### Changes\n- The first\n")
-    again = command(evaluated, "prompt", "activate", "toy", "guess-v1.1")
+    again = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
     assert again.returncode == 0
     assert again.stdout.startswith("guess-v1.1 is active.\n")
     assert content(evaluated) == after
 
 
 def test_a_changelog_without_an_entry_gets_one(evaluated: Project) -> None:
-    assert command(evaluated, "prompt", "activate", "toy", "guess-v1.1").returncode == 0
+    assert invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1").returncode == 0
     told = changelog(evaluated).read_text()
     assert told.startswith(
         f"# Changelog of the toy prompts\n\n## guess v1.1 ({TODAY}, active)\n\n### Metrics impact\n"
@@ -281,7 +281,7 @@ def test_what_the_numbers_do_not_allow_is_refused(evaluated: Project, version: s
         shutil.copytree(folder / "guess-v1.1", folder / "guess-v1.5")
         write_prompt(evaluated, "guess-v1.5", "status: candidate", "engine: recorded", body="{{ sound }}!\n")
     before = content(evaluated)
-    done = command(evaluated, "prompt", "activate", "toy", version)
+    done = invoke(evaluated, "prompt", "activate", "toy", version)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith(f"{version} cannot become active:\n")
     assert told in done.stderr
@@ -303,7 +303,7 @@ def test_a_version_is_not_replaced_unseen(evaluated: Project, missing: bool) -> 
     else:
         file = prompt_file(evaluated, "guess-v1.0")
         file.write_text(file.read_text() + "More.\n")
-    done = command(evaluated, "prompt", "activate", "toy", "guess-v1.1")
+    done = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
     assert done.returncode == 1
     assert "guess-v1.0 " + ("was never evaluated" if missing else "or the golden set changed") in done.stderr
     assert statuses(evaluated)["guess-v1.1"] == "candidate"
@@ -312,7 +312,7 @@ def test_a_version_is_not_replaced_unseen(evaluated: Project, missing: bool) -> 
 def test_a_golden_set_that_changed_wants_a_new_evaluation(evaluated: Project) -> None:
     with (evaluated.golden("toy") / "cases" / "sounds.jsonl").open("a") as file:
         file.write('{"id": "cow", "sound": "moo", "animal": "cow"}\n')
-    done = command(evaluated, "prompt", "activate", "toy", "guess-v1.1")
+    done = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
     assert done.returncode == 1
     assert "the golden set changed since it was evaluated" in done.stderr
 
@@ -327,7 +327,7 @@ def test_nothing_is_written_unless_everything_can_be(evaluated: Project, place: 
         body = file.read_text().split("---\n")[2]
         file.write_text(f"---\n{{suite: toy, status: active, engine: recorded}}\n---\n{body}")
     before = content(evaluated)
-    done = command(evaluated, "prompt", "activate", "toy", "guess-v1.1")
+    done = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
     assert done.returncode == 2, done.stdout + done.stderr
     told = "is not UTF-8" if place == "CHANGELOG.md" else "cannot be edited"
     assert told in done.stderr
@@ -339,7 +339,7 @@ def test_nothing_is_written_unless_everything_can_be(evaluated: Project, place: 
     [("guess-v9.9", "guess-v9.9.md does not exist"), ("../../x-v1.0", "is not a version name")],
 )
 def test_only_what_is_there_can_become_active(evaluated: Project, version: str, told: str) -> None:
-    done = command(evaluated, "prompt", "activate", "toy", version)
+    done = invoke(evaluated, "prompt", "activate", "toy", version)
     assert done.returncode == 2
     assert told in done.stderr
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.running import Run, command, invoke
 
 ENTRY: dict[str, Any] = {
     "id": "ml",
@@ -43,16 +43,18 @@ def outputs(tmp_path: Path, *lines: object) -> Path:
     return path
 
 
-def score(project: Project, golden: Path, answers: Path, *more: str) -> tuple[int, Any, str]:
-    done = command(
-        project, "score", "decomposition", "--golden", golden, "--outputs", answers, "--json", *more
-    )
+def score(
+    project: Project, golden: Path, answers: Path, *more: str, run: Run = invoke
+) -> tuple[int, Any, str]:
+    done = run(project, "score", "decomposition", "--golden", golden, "--outputs", answers, "--json", *more)
     assert "Traceback" not in done.stderr
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
 
 def test_the_report_of_a_perfect_output(project: Project, golden: Path, tmp_path: Path) -> None:
-    code, report, told = score(project, golden, outputs(tmp_path, {"case_id": "ml", "output": OUTPUT}))
+    code, report, told = score(
+        project, golden, outputs(tmp_path, {"case_id": "ml", "output": OUTPUT}), run=command
+    )
     assert code == 0
     assert (report["suite"], report["cases"], report["trials"], report["errors"], report["pass"]) == (
         "decomposition",
@@ -76,9 +78,8 @@ def test_the_report_of_a_perfect_output(project: Project, golden: Path, tmp_path
 
 
 def test_a_failing_gate_exits_1(project: Project, golden: Path, tmp_path: Path) -> None:
-    code, report, _ = score(
-        project, golden, outputs(tmp_path, {"case_id": "ml", "output": {"concepts": [], "relationships": []}})
-    )
+    nothing_found = {"case_id": "ml", "output": {"concepts": [], "relationships": []}}
+    code, report, _ = score(project, golden, outputs(tmp_path, nothing_found), run=command)
     assert code == 1
     assert report["pass"] is False
     nothing = next(gate for gate in report["gates"] if gate["metric"] == "hallucination_rate")
@@ -223,7 +224,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused(project: Project, golden: Path
         file.write(b'{"id": "')
         for _ in range(100):
             file.write(b"x" * 2**20)
-    code, _, told = score(project, golden, outputs(tmp_path))
+    code, _, told = score(project, golden, outputs(tmp_path), run=command)
     assert code == 2
     assert "ml.gold.json:1: the file has 104,857,608 bytes; the limit is" in told
 
@@ -240,14 +241,14 @@ def test_missing_files_are_named(project: Project, golden: Path, tmp_path: Path,
 
 
 def test_an_unknown_suite_lists_the_suites(project: Project, golden: Path, tmp_path: Path) -> None:
-    done = command(project, "score", "nonsense", "--golden", golden, "--outputs", outputs(tmp_path))
+    done = invoke(project, "score", "nonsense", "--golden", golden, "--outputs", outputs(tmp_path))
     assert done.returncode == 2
     assert "'nonsense' is not a suite. Suites: decomposition" in done.stderr
 
 
 def test_people_get_a_table(project: Project, golden: Path, tmp_path: Path) -> None:
     answers = outputs(tmp_path, {"case_id": "ml", "output": {**OUTPUT, "relationships": []}})
-    done = command(
+    done = invoke(
         project, "score", "decomposition", "--golden", golden / "ml.gold.json", "--outputs", answers
     )
     assert done.returncode == 1

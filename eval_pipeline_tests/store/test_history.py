@@ -16,7 +16,7 @@ from eval_pipeline.evaluation import Evaluation, Identity, MetricValue, OutputsI
 from eval_pipeline.project import Project
 from eval_pipeline.store.history import History, export
 from eval_pipeline_tests.postgres import Server, postgres_server
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.running import command, invoke
 
 VERSION = "guess-v1.0"
 ANSWERS = OutputsIdentity(
@@ -151,17 +151,17 @@ def test_the_export_is_json_that_others_read(url: str) -> None:
 
 
 def test_the_command_shows_a_trend_and_exports_everything(toy: Project, tmp_path: Path) -> None:
-    nothing = command(toy, "history", "toy")
+    nothing = invoke(toy, "history", "toy")
     assert (nothing.returncode, nothing.stdout) == (0, "No evaluation yet. Run: eval-pipeline run toy\n")
     with History(database_url(toy)) as history:
         for night, value in enumerate((0.5, 0.75, None, 1.0)):
             history.append(f"run-{night}", evaluation(replace(ANSWERS, sample=f"night-{night}"), value=value))
         history.append("again", evaluation(replace(ANSWERS, sample="night-3"), value=1.0))
-    shown = command(toy, "history", "toy").stdout
+    shown = invoke(toy, "history", "toy").stdout
     assert "accuracy of guess-v1.0: ▁▅ █\n" in shown
     assert "replay" not in shown
-    assert "(replay)" in command(toy, "history", "toy", "--replays").stdout
-    assert len(json.loads(command(toy, "history", "toy", "--json").stdout)["evaluations"]) == 5
+    assert "(replay)" in invoke(toy, "history", "toy", "--replays").stdout
+    assert len(json.loads(invoke(toy, "history", "toy", "--json").stdout)["evaluations"]) == 5
     file = tmp_path / "new" / "metrics-history.json"
     exported = command(toy, "history", "toy", "--prompt", VERSION, "--export", file)
     assert exported.returncode == 0, exported.stderr

@@ -20,7 +20,7 @@ from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suites.grounded_qa import SUITE
 from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces, traces_in_step
-from eval_pipeline_tests.running import checks, command, instance_in, run_chain
+from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 from eval_pipeline_tests.suites.grounded_qa.examples import GOLD, TRACES
 
 
@@ -221,7 +221,7 @@ def score(project: Project, tmp_path: Path, traces: Path, *more: str) -> tuple[i
     path = tmp_path / "gold.jsonl"
     if not path.exists():
         write(path, *GOLD)
-    done = command(project, "score", "grounded_qa", "--golden", path, "--outputs", traces, "--json", *more)
+    done = invoke(project, "score", "grounded_qa", "--golden", path, "--outputs", traces, "--json", *more)
     assert "Traceback" not in done.stderr
     return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
 
@@ -270,9 +270,7 @@ def test_a_failing_gate_exits_1_with_advice_and_limits_can_be_given(project: Pro
     assert "1 lines repeat a case" in told
     lenient = ("--gates", "precision=0.5,chr=0.5,under=1,over=0.10")
     assert score(project, tmp_path, traces, *lenient)[0] == 0
-    people = command(
-        project, "score", "grounded_qa", "--golden", tmp_path / "gold.jsonl", "--outputs", traces
-    )
+    people = invoke(project, "score", "grounded_qa", "--golden", tmp_path / "gold.jsonl", "--outputs", traces)
     assert "strengthen the refusal rule" in people.stdout
 
 

@@ -24,7 +24,7 @@ from eval_pipeline.suites.heritage_retrieval.engine.corpus import (
     stemmed,
 )
 from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, write_run
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.running import invoke
 from eval_pipeline_tests.sources import values
 
 PROJECT = Project.find()
@@ -130,13 +130,13 @@ def test_the_versions_run_on_every_case_and_the_active_one_is_best(
 def test_a_run_is_scored_on_the_command_line(cases: list[GoldenCase], corpus: Corpus, tmp_path: Path) -> None:
     run = tmp_path / "bm25.run"
     write_run(run, {case.case.id: found_by(case, corpus, Parameters()).results for case in cases})
-    done = command(PROJECT, "score", SUITE.name, "--golden", FOLDER, "--outputs", run, "--json")
+    done = invoke(PROJECT, "score", SUITE.name, "--golden", FOLDER, "--outputs", run, "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["metrics"]["ndcg@10"] > 0.6
     assert [row["source"] for row in report["tables"]["sources"]] == ["bm25"]
     run.write_text(run.read_text() + "one two\nq Q0 d x 1 t\n")
-    failed = command(PROJECT, "score", SUITE.name, "--golden", FOLDER, "--outputs", run, "--json")
+    failed = invoke(PROJECT, "score", SUITE.name, "--golden", FOLDER, "--outputs", run, "--json")
     lines = len(run.read_text().splitlines())
     assert failed.returncode == 2
     assert f":{lines - 1}: " in failed.stderr

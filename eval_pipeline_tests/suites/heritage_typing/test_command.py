@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests.running import command
+from eval_pipeline_tests.running import invoke
 
 
 def test_a_split_is_scored_on_request() -> None:
@@ -13,12 +13,12 @@ def test_a_split_is_scored_on_request() -> None:
     golden = project.golden("heritage_typing")
     (outputs,) = (golden / "baseline").glob("*.outputs.jsonl")
     arguments = ("score", "heritage_typing", "--golden", golden, "--outputs", outputs, "--json")
-    everything = json.loads(command(project, *arguments).stdout)
-    test = json.loads(command(project, *arguments, "--set", "split=test").stdout)
+    everything = json.loads(invoke(project, *arguments).stdout)
+    test = json.loads(invoke(project, *arguments, "--set", "split=test").stdout)
     assert everything["cases"] == 190
     assert 0 < test["cases"] < 190
     assert test["metrics"]["accuracy"] == everything["groups"]["split"]["test"]["accuracy"]
-    unknown = command(project, *arguments, "--set", "split=exam")
+    unknown = invoke(project, *arguments, "--set", "split=exam")
     assert unknown.returncode == 2
     assert "split" in unknown.stderr
     assert "Traceback" not in unknown.stderr
