@@ -13,23 +13,14 @@ from hypothesis import settings
 
 from eval_pipeline import suites
 from eval_pipeline.project import Project
-from eval_pipeline_tests.quick_dagster import hurry
 from eval_pipeline_tests.running import instance_in
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
-hurry()
-
 REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
-
-NO_COMPUTE_LOGS = """
-compute_logs:
-  module: dagster._core.storage.noop_compute_log_manager
-  class: NoOpComputeLogManager
-"""
 
 SLOWEST = (
     "automation/test_daemon.py",
@@ -60,12 +51,6 @@ def copy_project(root: Path) -> Project:
     return Project(root, root / ".eval")
 
 
-def copy_instance(root: Path) -> None:
-    """This repository's Dagster instance, but for what steps print: four processes a run, to keep nothing."""
-    text = (REPOSITORY / "dagster.yaml").read_text()
-    (root / "dagster.yaml").write_text(f"{text}{NO_COMPUTE_LOGS}")
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A copy of this project that a test may break."""
@@ -77,7 +62,7 @@ def toy(tmp_path: Path) -> Iterator[Project]:
     """A project whose only own suite is the toy."""
     root = tmp_path / "toy"
     shutil.copytree(TOY, root, ignore=shutil.ignore_patterns("__pycache__"))
-    copy_instance(root)
+    shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
     yield Project(root, root / ".eval")
     suites.__path__[:] = [path for path in suites.__path__ if not path.startswith(str(root))]
     sys.modules.pop("eval_pipeline.suites.toy", None)

@@ -14,12 +14,12 @@ from unittest import mock
 
 import dagster as dg
 import pytest
-from dagster._core.instance import InstanceRef
 
 from eval_pipeline import suites
 from eval_pipeline.chain import evaluation_job
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.cli import main
+from eval_pipeline.cli.launch import open_instance
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.reports.markdown import readable
@@ -80,11 +80,8 @@ def own_suites_forgotten(project: Project) -> Iterator[None]:
 
 @contextmanager
 def instance_in(project: Project) -> Iterator[dg.DagsterInstance]:
-    """A Dagster instance that keeps everything in the project's state folder."""
-    project.state.mkdir(parents=True, exist_ok=True)
-    with dg.DagsterInstance.from_ref(
-        InstanceRef.from_dir(str(project.state), config_dir=str(project.root))
-    ) as instance:
+    """The Dagster instance in the project's state folder, as commands open it."""
+    with mock.patch.dict(os.environ, environment(project)), open_instance(project) as instance:
         yield instance
 
 

@@ -92,10 +92,7 @@ from eval_pipeline.chain import build_chain, build_job, build_resources, evaluat
 from eval_pipeline.cli.launch import open_instance
 from eval_pipeline.project import Project
 from eval_pipeline.suites import find_suite
-from eval_pipeline_tests.quick_dagster import hurry
 from eval_pipeline_tests.running import QUIET
-
-hurry()
 
 # What a daemon does at every tick: ask the schedule, run what has not succeeded under its key, alert.
 project = Project.find()

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests.conftest import TOY, copy_instance
+from eval_pipeline_tests.conftest import REPOSITORY, TOY
 
 CASES = 100
 BODY = "Which animal says {{ sound }}? Perhaps {{ hints[0] }}.\n"
@@ -16,7 +16,7 @@ BODY = "Which animal says {{ sound }}? Perhaps {{ hints[0] }}.\n"
 def make_project(root: Path) -> Project:
     """A project without a prompt version."""
     shutil.copytree(TOY, root, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
-    copy_instance(root)
+    shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
     project = Project(root, root / ".eval")
     cases = ({"id": f"case-{number:03}", "sound": "meow", "animal": "cat"} for number in range(CASES))
     cases_file(project).write_text("".join(json.dumps(case) + "\n" for case in cases))
