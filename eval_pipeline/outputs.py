@@ -71,6 +71,9 @@ class Questions:
                         for case_id, input_hash, prepared, text in batch:
                             self.asked.append(_Asked(case_id, trial, input_hash, self._carried(prepared)))
                             yield Request(case_id, trial, prepared, text)
+                except BaseException:
+                    renderer.kill()  # nobody waits for a template any more
+                    raise
                 finally:
                     await asyncio.wait([following])
 

@@ -1,17 +1,39 @@
-"""Work in several processes of this machine."""
+"""Processes of this machine: work in several of them, and whether one is still there."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import socket
 import sys
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 
 MOST_PROCESSES = 4
+
+
+def this_process() -> str:
+    """A name for this process that no other machine's process has."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
+def is_gone(process: str) -> bool:
+    """Whether a process of that name, or of one that goes on after a slash, was here and is no more."""
+    host, _, rest = process.partition("/")
+    pid = rest.partition("/")[0]
+    if host != socket.gethostname() or not pid.isdecimal():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
 
 
 def usable_processors() -> int:
@@ -24,6 +46,8 @@ def in_processes(tasks: Sequence[Callable[[], T]]) -> list[T | None]:
 
     None stands for a task whose process ended without a result.
     """
+    import multiprocessing
+
     context = multiprocessing.get_context("fork")
     children = []
     for task in tasks[1:]:

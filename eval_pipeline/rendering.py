@@ -67,6 +67,12 @@ class Renderer:
     ) -> None:
         self._stop()
 
+    def kill(self) -> None:
+        """Stop at once; whoever waits for a text gets an error, and never one that was meant for another."""
+        self._process.kill()
+        self._lines.clear()
+        self._incoming = b""
+
     def _stop(self) -> None:
         self._selector.close()
         self._process.kill()
@@ -84,6 +90,7 @@ class Renderer:
             raise self._problem(f"does not finish within {self._seconds:g} s and 1 GiB of memory", 1)
         rendered = msgspec.json.decode(line, type=_Rendered)
         if rendered.text is None:
+            self.kill()
             raise self._problem(rendered.error or "cannot be rendered", rendered.line)
         return rendered.text
 

@@ -90,6 +90,15 @@ def test_what_goes_wrong_is_named_with_its_line(body: str, line: int, message: s
     assert message in found[1]
 
 
+def test_after_an_error_no_text_is_taken_for_that_of_another_case() -> None:
+    with renderer("{{ 8 // topic|length }}") as opened:
+        topics = ("a", "", "abcd", "ab")
+        with pytest.raises(BadInput, match="division"):
+            opened.render([DecompositionInput(topic, "Text.") for topic in topics])
+        with pytest.raises(BadInput):
+            opened.render([DecompositionInput("abcdefgh", "Text.")])
+
+
 def test_the_longest_text_is_still_rendered() -> None:
     assert len(render("{{ 'x' * 2000000 }}")) == 2_000_000
 

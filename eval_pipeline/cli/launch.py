@@ -18,6 +18,7 @@ from eval_pipeline.chain import PROGRESS, build_chain, build_job, build_resource
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.store.event_log import FOLDER, KeptEventLog
@@ -27,6 +28,7 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.trials import Stopping
 
 INSTANCE_FILE = "dagster.yaml"
+PROCESS_TAG = "eval_pipeline/process"
 
 
 def open_instance(project: Project) -> dg.DagsterInstance:
@@ -66,6 +68,15 @@ def _unless_configured(state: Path) -> dict[str, Any]:
     return suiting
 
 
+def _end_dead_runs(instance: dg.DagsterInstance) -> None:
+    """Let runs of commands that were killed end as failed, instead of seeming to go on for ever."""
+    for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])):
+        if is_gone(run.tags.get(PROCESS_TAG, "")):
+            instance.report_run_failed(
+                run, "The process of this run was killed; the next run goes on from there."
+            )
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What a run of the chain came to: its own numbers, whatever other runs do meanwhile."""
 
@@ -102,6 +113,7 @@ def execute(
     )
     partitions = partitions_of(suite.name).name
     with open_instance(project) as instance:
+        _end_dead_runs(instance)
         if partitions and not instance.has_dynamic_partition(partitions, version):
             instance.add_dynamic_partitions(partitions, [version])
         given = {name: msgspec.to_builtins(value) for name, value in config.items() if value is not None}
@@ -112,6 +124,7 @@ def execute(
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
                 "ops": {f"{suite.name}__model_outputs": {"config": given}},
             },
+            tags={PROCESS_TAG: this_process()},
             resources={PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
             raise_on_error=False,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import socket
 import ssl
 from base64 import b64encode
@@ -26,8 +27,12 @@ from eval_pipeline.problems import bad_value
 LARGEST_REPLY = 8 * 2**20
 LARGEST_ERROR = 64 * 2**10
 LARGEST_HEAD = 64 * 2**10
+"""Of the bytes in a row that are no part of an answer's body."""
 LONGEST_IDLE = 30.0
 """A connection that was not used for longer may have been forgotten on the way without a word."""
+
+AGENT = "eval-pipeline"
+CLOSED = "the connection was closed before the answer was complete"
 
 _PORTS = {"http": 80, "https": 443}
 _PLAIN = "!$&'()*+,;=:@/?%~"
@@ -57,10 +62,12 @@ class Connections:
         self._host = (parts.hostname or "").encode("idna").decode()
         self._port = parts.port or _PORTS[parts.scheme]
         self._name = f"[{self._host}]" if ":" in self._host else self._host
-        self._proxy = _proxy(parts.scheme, self._host)
+        self._proxy = _proxy(parts.scheme, self._host, self._port)
         target = quote(f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}", _PLAIN)
         host = self._name if parts.port is None else f"{self._name}:{parts.port}"
-        self._head = self._encoded_head(target, {"Host": host, "Accept-Encoding": "identity", **headers})
+        self._head = self._encoded_head(
+            target, {"Host": host, "User-Agent": AGENT, "Accept-Encoding": "identity", **headers}
+        )
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._timeouts = timeouts
         self._idle: list[_Connection] = []
@@ -80,6 +87,8 @@ class Connections:
             connection = self._kept(now) or await self._connect()
             if isinstance(connection, CallFailed):
                 return Received(broken=connection)
+            if not connection.is_ready:  # it said something before it was asked
+                return Received(broken=CallFailed(CONNECTION, CLOSED))
             try:
                 message = b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
                 return await connection.exchange(message, self._timeouts, now)
@@ -99,7 +108,7 @@ class Connections:
         """The connection that was used last, if it can still be used."""
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_ready and now - connection.heard_at < LONGEST_IDLE:
+            if connection.is_silent and now - connection.heard_at < LONGEST_IDLE:
                 return connection
             connection.close()
         return None
@@ -184,13 +193,22 @@ class _Connection(asyncio.Protocol):
         self._timeouts = Timeouts()
         self._deadline = self._due = self.heard_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._head_size = 0
+        self._poll = select.poll()
+        self._unused = 0
         self._says_where_it_ends = False
 
     @property
     def is_ready(self) -> bool:
         """Whether another exchange can begin."""
         return self._transport is not None and self._waiting is None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether another exchange can begin, and nothing has come that the loop has not seen yet.
+
+        It may be the end, or an answer to nobody that would be taken for that of the next call.
+        """
+        return self.is_ready and not self._poll.poll(0)
 
     def close(self) -> None:
         """Break off."""
@@ -205,7 +223,7 @@ class _Connection(asyncio.Protocol):
         assert self._transport is not None
         self._received = Received()
         self._parser = HttpResponseParser(self)
-        self._head_size = 0
+        self._unused = 0
         self._says_where_it_ends = False
         self._timeouts = timeouts
         self._deadline = started + timeouts.total
@@ -233,7 +251,8 @@ class _Connection(asyncio.Protocol):
             self._timer.cancel()
         received, self._received = self._received, Received()  # what may still come is not part of it
         received.broken = broken
-        if broken is not None or not self._parser.should_keep_alive():
+        unsent = self._transport is not None and self._transport.get_write_buffer_size()
+        if broken is not None or unsent or not self._parser.should_keep_alive():
             self.close()
         if waiting is not None and not waiting.done():
             waiting.set_result(received)
@@ -242,19 +261,19 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by name
+        self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
         if self._waiting is None:  # nobody asked
             self.close()
             return
         self.heard_at = self._loop.time()
-        if not self._received.status:
-            self._head_size += len(data)
+        self._unused += len(data)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
             self._end_as_no_http()
-        if not self._received.status and self._head_size > LARGEST_HEAD:
+        if self._unused > LARGEST_HEAD:
             self._end_as_no_http()
 
     def _end_as_no_http(self) -> None:
@@ -265,8 +284,7 @@ class _Connection(asyncio.Protocol):
         self._transport = None
         if self._waiting is not None:
             complete = error is None and self._received.status and not self._says_where_it_ends
-            told = "the connection was closed before the answer was complete"
-            self._end(None if complete else CallFailed(CONNECTION, told))
+            self._end(None if complete else CallFailed(CONNECTION, CLOSED))
 
     # What the parser calls
 
@@ -278,17 +296,22 @@ class _Connection(asyncio.Protocol):
         name = name.lower()
         if name == b"retry-after":
             self._received.retry_after = value.decode("latin-1")
-        elif name in (b"content-length", b"transfer-encoding"):
+        elif name == b"content-length" or (name == b"transfer-encoding" and b"chunked" in value.lower()):
             self._says_where_it_ends = True
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        self._received.status = status if status >= 200 else 0  # 1xx: the answer is still to come
+        if status >= 200:
+            self._received.status = status
+        else:  # the answer is still to come
+            self._received.retry_after = None
+            self._says_where_it_ends = False
 
     def on_body(self, data: bytes) -> None:
         received = self._received
         if self._waiting is None:
             return
+        self._unused = 0
         received.body += data
         largest = LARGEST_REPLY if received.good else LARGEST_ERROR
         if len(received.body) > largest:
@@ -310,27 +333,39 @@ class _Proxy(NamedTuple):
     port: int
     headers: dict[str, str]
 
+    def __repr__(self) -> str:
+        return f"_Proxy({self.host!r}, {self.port})"
 
-def _proxy(scheme: str, host: str) -> _Proxy | None:
+
+def _proxy(scheme: str, host: str, port: int) -> _Proxy | None:
     """The proxy that the environment names for a host; there is none to this machine itself."""
-    if _is_loopback(host) or proxy_bypass(host):
+    name = f"[{host}]" if ":" in host else host
+    if _is_loopback(host) or any(map(proxy_bypass, (host, name, f"{name}:{port}"))):
         return None
     proxies = getproxies()
-    url = proxies.get(scheme) or proxies.get("all")
-    if not url:
-        return None
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+    variable = scheme if proxies.get(scheme) else "all"
+    proxy = _parsed_proxy(proxies.get(variable) or "")
+    if proxy is None and proxies.get(variable):
+        remedy = "Write http://host:port; in a user or password, percent-encode what has a meaning in URLs."
+        raise bad_value(f"{variable.upper()}_PROXY", "names no usable proxy", remedy)
+    return proxy
+
+
+def _parsed_proxy(url: str) -> _Proxy | None:
+    """A proxy, or None where there is none to be used."""
     try:
-        name, port = parts.hostname, parts.port or _PORTS["http"]
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        host = (parts.hostname or "").encode("idna").decode()
+        port = parts.port or _PORTS["http"]
     except ValueError:
-        name = None
-    if parts.scheme != "http" or not name:
-        raise bad_value(f"{scheme.upper()}_PROXY", "names no usable proxy", "Write http://host:port.")
+        return None
+    if parts.scheme != "http" or not host:
+        return None
     headers = {}
     if parts.username or parts.password:
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         headers["Proxy-Authorization"] = f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
-    return _Proxy(name, port, headers)
+    return _Proxy(host, port, headers)
 
 
 def _is_loopback(host: str) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import functools
-import os
 import random
-import socket
 import time
 import uuid
 from collections import defaultdict
@@ -42,6 +40,7 @@ from eval_pipeline.engines.journal import Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.problems import BadInput
+from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.trials import Trials
 
 BUDGET = "budget"
@@ -112,6 +111,7 @@ class MeteredEngine:
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer requests from the journal or the endpoint, each as it completes."""
+        self.purse.begin()
         with ThreadPoolExecutor(1, "journal") as thread, Journal.open(self._journal_url) as journal:
             async with (
                 self.client,
@@ -212,7 +212,7 @@ class _Asker:
         self._client = engine.client
         self._journal = journal
         self._thread = thread
-        self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
+        self._owner = f"{this_process()}/{uuid.uuid4().hex}"
         self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
         self._health = _Health(engine.limits.concurrency)
@@ -223,7 +223,7 @@ class _Asker:
 
     async def keep_place(self) -> None:
         """Take this run's share of the limits."""
-        await self._limiter.share(LEASE_SECONDS, _is_gone)
+        await self._limiter.share(LEASE_SECONDS, is_gone)
 
     async def keep(self) -> None:
         """Keep what is being asked from being asked by others, for as long as it takes."""
@@ -287,7 +287,7 @@ class _Asker:
 
     async def _claim(self, asked: Sequence[_Asked]) -> list[_Asked]:
         calls = [each.call for each in asked]
-        outcomes = await self._in_thread(self._journal.claim, calls, self._owner, LEASE_SECONDS, _is_gone)
+        outcomes = await self._in_thread(self._journal.claim, calls, self._owner, LEASE_SECONDS, is_gone)
         self._held.update(key for key, outcome in outcomes.items() if outcome is True)
         return [each._replace(known=outcomes[each.call.key]) for each in asked]
 
@@ -420,6 +420,10 @@ class Purse:
         self._estimated: defaultdict[str, float] = defaultdict(float)
         self._under_way = 0
         self._has_learnt = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Get ready to be waited for in another loop."""
         self._changed = asyncio.Condition()
 
     def setting_aside(self, tokens: int, dollars: float) -> _Spending:
@@ -503,21 +507,6 @@ class _Spending:
 def _moment(second: int) -> str:
     """A second since 1970 as ISO 8601, in UTC."""
     return datetime.datetime.fromtimestamp(second, datetime.UTC).isoformat()
-
-
-def _is_gone(owner: str) -> bool:
-    """Whether the process that holds a call was one of this machine and is no more."""
-    host, _, rest = owner.partition("/")
-    pid = rest.partition("/")[0]
-    if host != socket.gethostname() or not pid.isdecimal():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def estimated_tokens(request: Request) -> int:

@@ -42,6 +42,7 @@ async def in_parallel(
     pending: asyncio.Queue[Item | _End] = asyncio.Queue(concurrency)
     stirred = asyncio.Event()
     failures: list[Exception] = []
+    stopping = False
     current: _Round[Result] = _Round()
 
     async def fetch() -> None:
@@ -63,6 +64,10 @@ async def in_parallel(
             await part()
         except Exception as error:
             failures.append(error)
+        except asyncio.CancelledError:
+            if not stopping:
+                failures.append(RuntimeError("what was worked on was cancelled"))
+            raise
         finally:
             stirred.set()
 
@@ -71,13 +76,15 @@ async def in_parallel(
         while current.results or not all(worker.done() for worker in workers):
             await stirred.wait()
             stirred.clear()
-            if failures:  # one brings the whole down at once
-                raise failures[0]
             if current.results:
                 finished, current = current, _Round()
                 yield finished.results
-                finished.handled.set_result(None)
+                if not failures:
+                    finished.handled.set_result(None)
+            if failures:  # one brings the whole down, but nothing that was complete
+                raise failures[0]
     finally:
+        stopping = True
         # Again and again: work that has just ended may not notice, and go on to the next.
         while unfinished := [worker for worker in workers if not worker.done()]:
             for worker in unfinished:

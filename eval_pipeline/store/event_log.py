@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -44,7 +44,8 @@ class KeptEventLog(SqliteEventLogStorage):
     def store_event(self, event: EventLogEntry) -> None:
         """Store an event, and let who watches the file know: what is new stands beside it for a while."""
         super().store_event(event)
-        os.utime(self.path_for_shard(event.run_id))
+        with suppress(FileNotFoundError):
+            os.utime(self.path_for_shard(event.run_id))
 
     def has_table(self, table_name: str) -> bool:
         """Whether there is a table. One that is there stays."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import ssl
 import subprocess
+import time
+import traceback
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import uvloop
@@ -19,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_pipeline.engines.calls import CallFailed, Timeouts
-from eval_pipeline.engines.connections import LARGEST_HEAD, Connections, Received
+from eval_pipeline.engines.connections import CLOSED, LARGEST_HEAD, Connections, Received
 from eval_pipeline.problems import BadInput
 
 PATIENT = Timeouts(connect=20.0, read=20.0, total=60.0)
@@ -28,7 +33,6 @@ CHUNKED = (
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n"
     b"2\r\ngo\r\n1;some=extension\r\no\r\n1\r\nd\r\n0\r\nTrailer: yes\r\n\r\n"
 )
-CLOSED = "the connection was closed before the answer was complete"
 NO_HTTP = "what came back is not HTTP"
 
 
@@ -215,6 +219,7 @@ def test_what_is_sent() -> None:
     assert head.split(b"\r\n") == [
         b"POST /v1/gr%C3%B6%C3%9Fe%20x?q=a%20b&r=%C3%BC%20 HTTP/1.1",
         f"Host: 127.0.0.1:{server.port}".encode(),
+        b"User-Agent: eval-pipeline",
         b"Accept-Encoding: identity",
         b"X-Mine: yes",
         b"Content-Length: 5",
@@ -237,6 +242,111 @@ def test_the_host_of_an_address_in_brackets() -> None:
         pytest.skip("this machine has no IPv6")
     assert told(received) == (200, b"good", None)
     assert b"Host: [::1]:" in request
+
+
+@pytest.mark.parametrize("greeting", [b"220 welcome\r\n", b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"])
+def test_who_speaks_before_being_asked_is_not_listened_to(greeting: bytes) -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(greeting)
+        with suppress(ConnectionError):
+            await reader.read(1)
+        writer.close()
+
+    async def ask() -> list[Received]:
+        async with listening(greet) as port:
+            connections = Connections(f"http://127.0.0.1:{port}/", {}, PATIENT, 5)
+            return await asyncio.gather(*(connections.post(b"hello") for _ in range(20)))
+
+    for received in uvloop.run(ask()):
+        assert told(received) in ((0, b"", CLOSED), (0, b"", NO_HTTP), (503, b"", None))
+
+
+@pytest.mark.parametrize("ending", [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nextra", None])
+def test_what_came_while_the_loop_was_busy_is_not_taken_for_an_answer(ending: bytes | None) -> None:
+    port_known: Future[int] = Future()
+
+    def serve() -> None:  # in a thread: it goes on while the client's loop does something else
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port_known.set_result(listener.getsockname()[1])
+            while True:
+                client, _ = listener.accept()
+                with client, suppress(ConnectionError):
+                    while data := client.recv(10_000):
+                        if b"stop" in data:
+                            return
+                        client.sendall(GOOD)
+                        time.sleep(0.005)
+                        if ending is None:
+                            break
+                        client.sendall(ending)
+
+    async def ask() -> list[Received]:
+        connections = Connections(f"http://127.0.0.1:{port_known.result()}/", {}, PATIENT, 1)
+        received = []
+        for _ in range(20):
+            received.append(await connections.post(b"hello"))
+            time.sleep(0.02)
+        await connections.post(b"stop")
+        await connections.close()
+        return received
+
+    server = Thread(target=serve)
+    server.start()
+    assert {told(received) for received in uvloop.run(ask())} == {(200, b"good", None)}
+    server.join()
+
+
+@pytest.mark.parametrize("endless", [b"X-Trailer: ", b"", b"5;"])
+def test_what_is_no_part_of_a_body_is_ended(endless: bytes) -> None:
+    taken = 0
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal taken
+        await reader.readuntil(b"\r\n\r\n")
+        start = b"" if endless.startswith(b"5") else b"4\r\ngood\r\n0\r\n"
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + start + endless)
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"a" * 10_000)
+                await writer.drain()
+                taken += 10_000
+        writer.close()
+
+    async def ask() -> Received:
+        async with listening(flood) as port:
+            return await Connections(f"http://127.0.0.1:{port}/", {}, PATIENT, 1).post(b"hello")
+
+    received = uvloop.run(ask())
+    assert told(received)[2] == NO_HTTP
+    assert taken < 100 * LARGEST_HEAD
+
+
+def test_a_connection_with_something_unsent_is_not_used_again() -> None:
+    async def impatient(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too much\r\nContent-Length: 0\r\n\r\n")
+        await over.wait()
+        writer.transport.abort()
+
+    over = asyncio.Event()
+
+    async def ask() -> list[int]:
+        async with listening(impatient) as port:
+            timeouts = Timeouts(connect=2.0, read=2.0, total=2.0)
+            connections = Connections(f"http://127.0.0.1:{port}/", {}, timeouts, 1)
+            statuses = [(await connections.post(b"a" * 20_000_000)).status for _ in range(3)]
+            over.set()
+            await asyncio.sleep(0.05)
+            return statuses
+
+    assert uvloop.run(ask()) == [413, 413, 413]
+
+
+def test_headers_before_the_answer_say_nothing_about_it() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nContent-Length: 9\r\nRetry-After: 9\r\n\r\n"
+    (received,) = exchange(Server([hints + b"HTTP/1.1 200 OK\r\n\r\ngood"], closes=True))
+    assert told(received) == (200, b"good", None)
+    assert received.retry_after is None
 
 
 # Proxies
@@ -370,15 +480,31 @@ def test_no_proxy_leads_to_this_machine(url: str, monkeypatch: pytest.MonkeyPatc
     assert told(uvloop.run(ask())) == (200, b"good", None)
 
 
-def test_hosts_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "socks5://secret:word@proxy:1")
-    monkeypatch.setenv("no_proxy", "model.test")
-    Connections("http://model.test/", {}, PATIENT, 1)
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "socks5://secret:word@proxy:1",
+        "http://secret:w℀rd@proxy:1",
+        "http://secret:w[rd@proxy:1",
+        "http://secret:word@proxy:port",
+        "http://secret:word@a..b:1",
+        "http://secret:word@",
+    ],
+)
+def test_proxies_that_cannot_be_used(url: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, url)
+    monkeypatch.setenv("no_proxy", "model.test,ported.test:8000,[fd00::5]")
+    for exempt in ("model.test", "ported.test:8000", "[fd00::5]"):
+        Connections(f"http://{exempt}/", {}, PATIENT, 1)
     with pytest.raises(BadInput) as caught:
         Connections("http://other.test/", {}, PATIENT, 1)
-    assert "HTTP_PROXY" in str(caught.value)
-    assert "secret" not in str(caught.value)
-    assert "word" not in str(caught.value)
+    told = "".join(traceback.format_exception(caught.value))
+    assert variable.upper() in told
+    assert "secret" not in told
+    assert "rd@" not in told
 
 
 # TLS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,16 +11,20 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import dagster as dg
 import pytest
 import yaml
 
 from eval_pipeline import stages
+from eval_pipeline.engines.calls import NotAsked
+from eval_pipeline.engines.endpoint import Budget
+from eval_pipeline.engines.metered import Purse
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
 from eval_pipeline.store.tables import AnswerTable
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
-from eval_pipeline_tests.running import command, environment
+from eval_pipeline_tests.running import command, environment, instance_in
 
 VERSION = "echo-v1.0"
 PROMPT = "---\nsuite: decomposition\nstatus: active\n---\n{{ source_text }}\n"
@@ -252,7 +257,46 @@ def test_a_killed_run_loses_no_answer(project: Project, server: FaultServer) -> 
     before = server.calls
     assert 60 <= before < 150
     assert errors(ask(project)) == {}
-    assert server.calls <= 150 + 2 * 4  # only what was in flight, or not yet on disk, is asked again
+    assert server.calls <= 150 + 4  # only what was under way is asked again
+
+
+def test_a_killed_run_does_not_seem_to_go_on(project: Project, server: FaultServer) -> None:
+    write_cases(project, {"case": "FAULT:silent"})
+    configure(project, server.url, timeouts={"read": 60.0, "total": 60.0})
+    process = run_in_background(project)
+    while not server.calls and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    configure(project, server.url)
+    write_cases(project, {"case": "Fine."})
+    assert command(project, "run", "decomposition", "--prompt", VERSION).returncode in (0, 1)
+    with instance_in(project) as instance:
+        killed = [run for run in instance.get_runs() if run.status is not dg.DagsterRunStatus.SUCCESS]
+        assert [run.status for run in killed] == [dg.DagsterRunStatus.FAILURE]
+        assert any("was killed" in str(event.message) for event in instance.all_logs(killed[0].run_id))
+
+
+def test_a_budget_can_be_spent_in_several_loops() -> None:
+    purse = Purse(Budget(tokens=250))
+    spent: list[str] = []
+
+    async def spend() -> None:
+        try:
+            async with purse.setting_aside(100, 0.0) as spending:
+                await asyncio.sleep(0.01)
+                spending.came_to(100, 0.0)
+                spent.append("spent")
+        except NotAsked:
+            spent.append("refused")
+
+    async def spend_at_once() -> None:
+        purse.begin()
+        await asyncio.gather(*(spend() for _ in range(3)))
+
+    for _ in range(2):
+        asyncio.run(spend_at_once())
+    assert sorted(spent) == ["refused"] * 4 + ["spent"] * 2
 
 
 def test_the_key_appears_nowhere(

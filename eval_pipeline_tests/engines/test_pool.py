@@ -83,3 +83,77 @@ def test_work_that_ignores_being_cancelled_once_ends_all_the_same() -> None:
 
     with pytest.raises(InterruptedError):
         asyncio.run(asyncio.wait_for(stop_early(), 20))
+
+
+def test_work_that_is_cancelled_from_within_brings_the_whole_down() -> None:
+    async def work(number: int) -> int:
+        if number == 3:
+            raise asyncio.CancelledError
+        return number
+
+    async def collect(concurrency: int) -> None:
+        async for _ in in_parallel(numbers(100), work, concurrency):
+            pass
+        raise AssertionError("it went through")
+
+    for concurrency in (1, 2, CONCURRENCY):
+        with pytest.raises(RuntimeError, match="cancelled"):
+            asyncio.run(asyncio.wait_for(collect(concurrency), 20))
+
+
+def test_what_is_complete_is_given_out_before_a_failure() -> None:
+    async def work(number: int) -> int:
+        if number == 5:
+            await asyncio.sleep(0)
+            raise ValueError("five")
+        return number
+
+    given: list[int] = []
+
+    async def collect() -> None:
+        async for results in in_parallel(numbers(100), work, CONCURRENCY):
+            given.extend(results)
+
+    with pytest.raises(ValueError, match="five"):
+        asyncio.run(asyncio.wait_for(collect(), 20))
+    assert set(given) >= {0, 1, 2, 3, 4}
+
+
+def test_items_that_fail_bring_the_whole_down_after_what_was_complete() -> None:
+    async def failing() -> AsyncIterator[int]:
+        for number in range(5):
+            yield number
+        raise ValueError("no more")
+
+    async def work(number: int) -> int:
+        return number
+
+    given: list[int] = []
+
+    async def collect() -> None:
+        async for results in in_parallel(failing(), work, CONCURRENCY):
+            given.extend(results)
+
+    with pytest.raises(ValueError, match="no more"):
+        asyncio.run(asyncio.wait_for(collect(), 20))
+    assert sorted(given) == [0, 1, 2, 3, 4]
+
+
+def test_no_more_are_under_way_or_unhandled_than_allowed() -> None:
+    begun = handled = 0
+
+    async def work(number: int) -> int:
+        nonlocal begun
+        begun += 1
+        assert begun - handled <= CONCURRENCY
+        await asyncio.sleep(0)
+        return number
+
+    async def collect() -> None:
+        nonlocal handled
+        async for results in in_parallel(numbers(200), work, CONCURRENCY):
+            await asyncio.sleep(0.001)
+            handled += len(results)
+
+    asyncio.run(asyncio.wait_for(collect(), 20))
+    assert handled == 200
