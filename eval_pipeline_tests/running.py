@@ -27,6 +27,8 @@ from eval_pipeline.reports.markdown import readable
 Run = Callable[..., subprocess.CompletedProcess[str]]
 """How a command is run: as a process, or in this one."""
 
+RUNNING_A_CHAIN = ("run", "gate")
+
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -48,7 +50,9 @@ def command(project: Project, *arguments: str | Path) -> subprocess.CompletedPro
 
 
 def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run `eval-pipeline` on a project in this process: the same command, without the start of a process."""
+    """Run `eval-pipeline` on a project in this process, unless the command runs a chain."""
+    if arguments[0] in RUNNING_A_CHAIN:
+        return command(project, *arguments)
     out, err = io.StringIO(), io.StringIO()
     given = ["eval-pipeline", *map(str, arguments)]
     with (
