@@ -28,7 +28,8 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.trials import Stopping
 
 INSTANCE_FILE = "dagster.yaml"
-PROCESS_TAG = "eval_pipeline/process"
+PROCESS_TAG = ".dagster/eval_pipeline_process"
+"""Whose run it is, for the next command; tags that begin like this are not shown."""
 
 
 def open_instance(project: Project) -> dg.DagsterInstance:
