@@ -161,6 +161,11 @@ def whole_command(project: Project) -> float:
     return seconds
 
 
+def sign(kept: bool) -> str:
+    """Whether a promise was kept, at a glance."""
+    return "✓" if kept else "✗"
+
+
 def measure(url: str, calls: int, concurrency: int, most: float) -> None:
     """Print the request phase and the bare clients as multiples of the floor."""
     floor = calls * DELAY / concurrency
@@ -171,7 +176,7 @@ def measure(url: str, calls: int, concurrency: int, most: float) -> None:
         journaled = request_phase(write_project(Path(folder), url, calls, concurrency)) / floor
     bare = f"bare aiohttp {aiohttp_alone:.2f} ×, our client alone {client_alone:.2f} ×"
     told = f"{bare}, journaled {journaled:.2f} × (promised: {most:.2f} ×) the floor of {floor:.1f} s"
-    print(f"{calls:,} calls at concurrency {concurrency}: {told}")
+    print(f"{sign(journaled <= most)} {calls:,} calls at concurrency {concurrency}: {told}")
 
 
 def peak_memory(root: Path) -> int:
@@ -193,7 +198,7 @@ def measure_memory(url: str, cases: int, concurrency: int) -> None:
             peak = process.submit(peak_memory, project.root).result()
             seconds = time.perf_counter() - started
         told = f"{peak:,} MB at most (promised: 1,000 MB), {seconds:.0f} s"
-        print(f"{count:,} cases at concurrency {concurrency}: {told}")
+        print(f"{sign(peak < 1_000)} {count:,} cases at concurrency {concurrency}: {told}")
 
 
 @contextmanager
@@ -228,8 +233,9 @@ def main() -> None:
             first, second = whole_command(project), whole_command(project)
             with Journal.open(database_url(project)) as journal:
                 asked_again = 1_000 - sum(usage.hits for usage in journal.stats())
-        print(f"whole command on 1,000 cases: {first:.1f} s (promised: 8 s)")
-        print(f"unchanged re-run: {second:.1f} s (promised: 5 s), {asked_again} calls (promised: 0)")
+        print(f"{sign(first <= 8)} whole command on 1,000 cases: {first:.1f} s (promised: 8 s)")
+        told = f"{second:.1f} s (promised: 5 s), {asked_again} calls (promised: 0)"
+        print(f"{sign(second <= 5 and not asked_again)} unchanged re-run: {told}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from eval_pipeline.chain import PROGRESS, build_chain, build_job, build_resource
 from eval_pipeline.checks import partitions_of
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
@@ -28,6 +29,7 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.trials import Stopping
 
 INSTANCE_FILE = "dagster.yaml"
+LONGEST_REASON = 300
 PROCESS_TAG = ".dagster/eval_pipeline_process"
 """Whose run it is, for the next command; tags that begin like this are not shown."""
 
@@ -43,17 +45,40 @@ def open_instance(project: Project) -> dg.DagsterInstance:
     # Dagster creates its tables on first use, and two first uses at once get in each other's way.
     with (project.state / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        reference = InstanceRef.from_dir(str(project.state), overrides=_unless_configured(project.state))
+        suiting = _unless_configured(_configured(configuration), project.state)
+        try:
+            reference = InstanceRef.from_dir(str(project.state), overrides=suiting)
+        except dg.DagsterInvalidConfigError as error:
+            told = [f"is not what Dagster expects: {each[:LONGEST_REASON]}" for each in error.error_messages]
+            raise _unusable(configuration, *told) from None
         return dg.DagsterInstance.from_ref(reference)
 
 
-def _unless_configured(state: Path) -> dict[str, Any]:
+def _configured(file: Path) -> dict[str, Any]:
+    """What Dagster's configuration says; unlike those of this project, it may share values by anchors."""
+    if not file.exists():
+        return {}
+    try:
+        found = yaml.safe_load(file.read_bytes()) or {}
+    except yaml.YAMLError as error:
+        raise _unusable(file, f"is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise _unusable(file, "is not a mapping of settings")
+    return found
+
+
+def _unusable(file: Path, *told: str) -> BadInput:
+    problems = Problems()
+    for each in told:
+        problems.add(file.resolve(), each, "Correct it.")
+    return BadInput(list(problems))
+
+
+def _unless_configured(configured: Mapping[str, Any], state: Path) -> dict[str, Any]:
     """What suits a run in this process: Dagster's event log kept open, and what is printed left alone.
 
     To keep what steps print, Dagster starts four processes; here it goes to whoever called.
     """
-    file = state / INSTANCE_FILE
-    configured = (yaml.safe_load(file.read_bytes()) if file.exists() else None) or {}
     suiting: dict[str, Any] = {}
     if not {"storage", "event_log_storage"} & configured.keys():
         suiting["event_log_storage"] = {

@@ -62,7 +62,7 @@ class Connections:
         self._host = (parts.hostname or "").encode("idna").decode()
         self._port = parts.port or _PORTS[parts.scheme]
         self._name = f"[{self._host}]" if ":" in self._host else self._host
-        self._proxy = _proxy(parts.scheme, self._host, self._port)
+        self._proxy = _proxy(parts.scheme, self._host, self._name, self._port)
         target = quote(f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}", _PLAIN)
         host = self._name if parts.port is None else f"{self._name}:{parts.port}"
         self._head = self._encoded_head(
@@ -337,9 +337,8 @@ class _Proxy(NamedTuple):
         return f"_Proxy({self.host!r}, {self.port})"
 
 
-def _proxy(scheme: str, host: str, port: int) -> _Proxy | None:
+def _proxy(scheme: str, host: str, name: str, port: int) -> _Proxy | None:
     """The proxy that the environment names for a host; there is none to this machine itself."""
-    name = f"[{host}]" if ":" in host else host
     if _is_loopback(host) or any(map(proxy_bypass, (host, name, f"{name}:{port}"))):
         return None
     proxies = getproxies()

@@ -20,6 +20,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 from eval_pipeline.cli.launch import INSTANCE_FILE, open_instance
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.store.event_log import FOLDER, MOST_OPEN, KeptEventLog
+from eval_pipeline_tests.running import invoke
 
 
 def entry(run_id: str, message: str) -> EventLogEntry:
@@ -89,6 +90,33 @@ def test_what_is_configured_otherwise_stays(
     with open_instance(project) as instance:
         assert type(instance.event_log_storage) is SqliteEventLogStorage
     assert list((project.root / "elsewhere").rglob("index.db"))
+
+
+@pytest.mark.parametrize(
+    ("configured", "told"),
+    [
+        ("telemetry: [", "is not valid YAML"),
+        ("\x00", "is not valid YAML"),
+        ("- a", "is not a mapping of settings"),
+        ("telemetry: {enabled: 3}", "is not what Dagster expects: Invalid scalar"),
+        ("nonsense: 1", "is not what Dagster expects: Received unexpected"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_bad_input(
+    project: Project, configured: str, told: str
+) -> None:
+    (project.root / INSTANCE_FILE).write_text(configured)
+    done = invoke(project, "run", "decomposition")
+    assert done.returncode == 2
+    assert f"{INSTANCE_FILE}: {told}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_configuration_is_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(STATE_VARIABLE, "")  # restored afterwards
+    (project.root / INSTANCE_FILE).write_text("")
+    with open_instance(project) as instance:
+        assert isinstance(instance.event_log_storage, KeptEventLog)
 
 
 def test_who_is_killed_loses_nothing(tmp_path: Path) -> None:
