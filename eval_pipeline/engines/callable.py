@@ -54,6 +54,11 @@ class CallableEngine:
             text = (output.encode() if isinstance(output, str) else msgspec.json.encode(output)).decode()
         except Exception as failure:  # the answer carries the failure of this one case
             error, detail = "engine", f"{type(failure).__name__}: {failure}"
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the run is, not something within the function
+                raise
+            error, detail = "engine", "the function waited for something that was cancelled"
         elapsed = round((time.perf_counter() - started) * 1000, 3)
         return Answer(request.case_id, request.trial, text, error, detail, elapsed)
 

@@ -26,6 +26,13 @@ def fail(prompt: str, variables: dict[str, Any]) -> str:
     raise RuntimeError(prompt)
 
 
+async def wait_in_vain(prompt: str, variables: dict[str, Any]) -> str:
+    waiting = asyncio.ensure_future(asyncio.sleep(60))
+    waiting.cancel()
+    await waiting
+    return prompt
+
+
 def half(prompt: str, variables: dict[str, Any]) -> str:
     return "\ud800"
 
@@ -50,7 +57,12 @@ def test_functions_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"), [("fail", "RuntimeError: Text 0"), ("half", "UnicodeEncodeError")]
+    ("function", "told"),
+    [
+        ("fail", "RuntimeError: Text 0"),
+        ("half", "UnicodeEncodeError"),
+        ("wait_in_vain", "the function waited for something that was cancelled"),
+    ],
 )
 def test_a_function_that_fails_gives_an_error_for_its_case(function: str, told: str) -> None:
     first = answers(function)[0]
