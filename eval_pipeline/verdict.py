@@ -20,8 +20,8 @@ from eval_pipeline.reports.numbers import number
 from eval_pipeline.suite import Suite
 from eval_pipeline.trials import Stopping
 
-State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable"]
-STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable")
+State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable", "crashed"]
+STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable", "crashed")
 """From the best to the worst."""
 SIGNS: dict[State, str] = {
     "pass": "✓",
@@ -30,6 +30,7 @@ SIGNS: dict[State, str] = {
     "block": "✗",
     "not_evaluated": "✗ not evaluated",
     "unusable": "✗ unusable",
+    "crashed": "✗ crashed",
 }
 EXIT_CODES: dict[State, int] = {
     "pass": 0,
@@ -38,7 +39,11 @@ EXIT_CODES: dict[State, int] = {
     "not_evaluated": 1,
     "block": 1,
     "unusable": 2,
+    "crashed": 70,
 }
+
+BROKEN: tuple[State, ...] = ("unusable", "crashed")
+"""States in which nothing was decided."""
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -66,6 +71,8 @@ class Judged(msgspec.Struct, frozen=True):
     """Why no further trial was asked, where their number was not fixed."""
     evaluation: Evaluation | None = None
     comparison: Comparison | None = None
+    settings: Any = None
+    """The suite's settings, which decide on some keys of its score report."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -84,6 +91,7 @@ def judge_version(
     unread_text: bool,
     approvals: Sequence[Approval] = (),
     stopping: Stopping | None = None,
+    settings: Any = None,
 ) -> Judged:
     """Apply the blocking rules to an evaluation and its comparison with the baseline."""
     covered = approved_metrics(approvals)
@@ -125,6 +133,7 @@ def judge_version(
         stopping,
         evaluation,
         comparison,
+        settings,
     )
 
 
@@ -132,6 +141,12 @@ def unusable(suite: str, version: str, cause: str, problems: Sequence[Problem]) 
     """A version that cannot be evaluated."""
     reasons = tuple(map(str, problems)) or ("it could not be evaluated; see the run in the UI",)
     return Judged(suite, version, cause, "unusable", reasons)
+
+
+def crashed(suite: str, version: str, cause: str, error: Exception) -> Judged:
+    """A version whose evaluation ended in a defect, of this program or of its suite."""
+    reason = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
+    return Judged(suite, version, cause, "crashed", (f"{reason}; this is a defect, nothing was decided",))
 
 
 def worst(judged: Sequence[Judged]) -> State:
@@ -149,6 +164,7 @@ def to_markdown(judged: Sequence[Judged], suites: dict[str, Suite], untouched: S
         "block": "✗ Prompt evaluation blocks this change",
         "not_evaluated": "✗ This change was not evaluated",
         "unusable": "✗ Prompt evaluation could not be done",
+        "crashed": "✗ Prompt evaluation crashed",
     }
     parts = [f"# {titles[state] if judged else '✓ Nothing to evaluate'}"]
     if judged:
@@ -204,12 +220,12 @@ def to_junit(judged: Sequence[Judged]) -> bytes:
             name=suite,
             tests=str(len(own)),
             failures=str(sum(each.state in ("block", "not_evaluated") for each in own)),
-            errors=str(sum(each.state == "unusable" for each in own)),
+            errors=str(sum(each.state in BROKEN for each in own)),
         )
         for each in own:
             case = ElementTree.SubElement(element, "testcase", classname=suite, name=_xml(each.version))
             if EXIT_CODES[each.state]:
-                kind = "error" if each.state == "unusable" else "failure"
+                kind = "error" if each.state in BROKEN else "failure"
                 failure = ElementTree.SubElement(case, kind, message=_xml(each.reasons[0]))
                 failure.text = _xml("\n".join(each.reasons))
             told = [*(f"approved: {line}" for line in each.approved), *each.warnings]
@@ -242,7 +258,7 @@ def to_report(judged: Sequence[Judged], suites: dict[str, Suite], untouched: Seq
                 "warnings": each.warnings,
                 "approved": each.approved,
                 "stopping": msgspec.to_builtins(each.stopping),
-                "report": score_report(suites[each.suite], each.evaluation.summary)
+                "report": score_report(suites[each.suite], each.evaluation.summary, each.settings)
                 if each.evaluation
                 else None,
                 "comparison": msgspec.to_builtins(each.comparison) if each.comparison else None,

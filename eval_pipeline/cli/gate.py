@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from eval_pipeline.changes import (
 )
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.content import replacing, write_json, write_text
+from eval_pipeline.evaluation import context_for
 from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompt import active_versions, load_prompt, prompt_name, version_order, versions_in
@@ -27,10 +29,12 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline.trials import Trials
 from eval_pipeline.verdict import (
+    BROKEN,
     EXIT_CODES,
     SIGNS,
     FailedCheck,
     Judged,
+    crashed,
     judge_version,
     to_junit,
     to_markdown,
@@ -84,10 +88,12 @@ def command(
     for name, what in touched.items():
         causes, refused = _versions(project, found[name], what, change)
         judged += refused
-        judged += [
-            _judge(project, found[name], version, cause, change, engine, trials)
-            for version, cause in causes.items()
-        ]
+        for version, cause in causes.items():
+            try:
+                judged.append(_judge(project, found[name], version, cause, change, engine, trials))
+            except Exception as error:  # the red line of one suite; what the others came to is still written
+                traceback.print_exc()
+                judged.append(crashed(name, version, cause, error))
     untouched = [name for name in found if name not in touched]
     report = to_report(judged, found, untouched)
     write_json(project.state / LAST_REPORT, report)
@@ -209,6 +215,7 @@ def _judge(
         return unusable(suite.name, version, cause, problems)
     try:
         approvals = stages.approvals_for(project, suite, outcome.evaluation, outcome.comparison)
+        settings = context_for(suite, project.golden(suite.name)).settings
     except BadInput as bad:
         return unusable(suite.name, version, cause, bad.problems)
     return judge_version(
@@ -222,6 +229,7 @@ def _judge(
         unread,
         approvals,
         outcome.stopping,
+        settings,
     )
 
 
@@ -244,7 +252,7 @@ def _print(judged: list[Judged], untouched: list[str]) -> None:
     for each in judged:
         click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in each.reasons:
-            click.echo(f"  ✗ {line}", err=each.state == "unusable")
+            click.echo(f"  ✗ {line}", err=each.state in BROKEN)
         if each.stopping:
             click.echo(f"  {each.stopping.told}")
         for line in each.approved:

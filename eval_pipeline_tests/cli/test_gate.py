@@ -20,6 +20,7 @@ from eval_pipeline.evaluation import Evaluation, Identity, MetricValue, OutputsI
 from eval_pipeline.gates import GateResult
 from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.project import Project
+from eval_pipeline.suites import suite_names
 from eval_pipeline.suites.decomposition import SUITE as DECOMPOSITION
 from eval_pipeline.verdict import FailedCheck, Judged, judge_version, to_junit, to_markdown, unusable, worst
 from eval_pipeline_tests.cli.recorded_toy import (
@@ -575,6 +576,57 @@ def test_hostile_text_acts_nowhere() -> None:
         assert ']]> & "q" \ufffd\ufffd[31m\ufffd\ufffd' in message
     assert {each.get("failures") for each in root} == {"1"}
     assert {each.get("errors") for each in root} == {"1"}
+
+
+def test_every_shipped_suite_can_be_gated(tmp_path: Path) -> None:
+    """All suites in one command, with every file that CI reads, and nothing that breaks in between."""
+    project = copy_project(tmp_path / "project")
+    files = {name: tmp_path / f"gate.{name}" for name in ("markdown", "junit", "json")}
+    options = [each for name, file in files.items() for each in (f"--{name}", file)]
+    done = command(project, "gate", *options)
+    assert done.returncode in (0, 1), done.stderr
+    versions = json.loads(files["json"].read_text())["versions"]
+    assert {each["suite"] for each in versions} == set(suite_names(project))
+    for each in versions:
+        assert each["state"] in ("pass", "warn", "block"), each["reasons"]
+        assert each["report"]["suite"] == each["suite"]
+        assert each["suite"] in files["markdown"].read_text()
+    grounded = next(each["report"] for each in versions if each["suite"] == "grounded_qa")
+    assert grounded["k"] == 5
+    junit = ElementTree.fromstring(files["junit"].read_bytes())  # noqa: S314
+    assert {each.get("name") for each in junit.iter("testsuite")} == set(suite_names(project))
+
+
+def test_a_crash_is_the_red_line_of_one_suite(repository: Project, tmp_path: Path) -> None:
+    """What the other suites came to is decided and written all the same."""
+    second = repository.root / "suites" / "broken"
+    shutil.copytree(repository.root / "suites" / "toy", second)
+    code = second / "__init__.py"
+    code.write_text(code.read_text().replace('name="toy"', 'name="broken"') + CRASH)
+    for folder in ("golden", "prompts"):
+        shutil.copytree(repository.root / folder / "toy", repository.root / folder / "broken")
+    for file in (repository.prompts("broken")).glob("*.md"):
+        file.write_text(file.read_text().replace("suite: toy", "suite: broken"))
+    shutil.copytree(repository.root / "recorded" / "toy", repository.root / "recorded" / "broken")
+    markdown, report = tmp_path / "summary.md", tmp_path / "gate.json"
+    done = command(repository, "gate", "broken", "toy", "--markdown", markdown, "--json", report)
+    assert done.returncode == 70
+    states = {each["suite"]: each["state"] for each in json.loads(report.read_text())["versions"]}
+    assert states == {"broken": "crashed", "toy": "pass"}
+    assert "✗ crashed" in markdown.read_text()
+    assert "the formula fails" in done.stdout + done.stderr
+
+
+CRASH = """
+from dataclasses import replace
+
+
+def _fails(sums: kit.Sums) -> kit.Values:
+    raise RuntimeError("the formula fails")
+
+
+SUITE = replace(SUITE, metrics=(*SUITE.metrics, kit.Metric("odd", "Odd.", _fails)))
+"""
 
 
 def test_the_worst_version_decides() -> None:
