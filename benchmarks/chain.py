@@ -14,9 +14,9 @@ import dagster as dg
 from dagster._core.instance import InstanceRef
 
 from eval_pipeline import stages
-from eval_pipeline.chain import evaluation_job
-from eval_pipeline.checks import partitions_of
 from eval_pipeline.definitions import build_definitions
+from eval_pipeline.orchestration.assets import evaluation_job
+from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.project import Project
 from eval_pipeline.reports.evaluation import report
 from eval_pipeline.store import Store

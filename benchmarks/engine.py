@@ -28,13 +28,13 @@ from pathlib import Path
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.database import database_url
 from eval_pipeline.engines.calls import Timeouts
 from eval_pipeline.engines.connections import Connections
 from eval_pipeline.engines.journal import Journal
 from eval_pipeline.outputs import run
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.store import Store
+from eval_pipeline.store.database import database_url
 from eval_pipeline.suites.decomposition import SUITE
 
 DELAY = 0.1

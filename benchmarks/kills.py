@@ -31,12 +31,12 @@ import msgspec
 
 from benchmarks.engine import VERSION, write_project
 from eval_pipeline import stages
-from eval_pipeline.answers import Failure, parse
-from eval_pipeline.database import database_file, database_url
+from eval_pipeline.answers.recorded import Failure, parse
 from eval_pipeline.engines.journal import Journal
 from eval_pipeline.engines.metered import LEASE_SECONDS
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.store import LATEST, Store
+from eval_pipeline.store.database import database_file, database_url
 from eval_pipeline.store.tables import AnswerTable, read_table
 from eval_pipeline.suites.decomposition import SUITE
 

@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.evaluation import context_for
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import BATCH

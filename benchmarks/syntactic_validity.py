@@ -18,9 +18,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.language.prompt_accuracy import soundness_by_kind
-from eval_pipeline.language.syntax import faults, is_sound, tokenize
-from eval_pipeline.language.words import CLOSED
+from eval_pipeline.suites._video.prompt_accuracy import soundness_by_kind
+from eval_pipeline.suites._video.syntax import faults, is_sound, tokenize
+from eval_pipeline.suites._video.words import CLOSED
 
 PROMPTS = Path(__file__).resolve().parent.parent / "golden" / "span_labeling" / "cases"
 KINDS = ("core", "technical", "complex")

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from eval_pipeline.answers import MISSING
+from eval_pipeline.answers.recorded import MISSING
+from eval_pipeline.answers.trials import TrialRange
 from eval_pipeline.content import content_hash, files_hash
 from eval_pipeline.documents import read_yaml, shown, violations_of
 from eval_pipeline.gates import Gate, GateResult, JudgedBy, advise, doubt, judge
@@ -28,7 +29,6 @@ from eval_pipeline.scoring import (
 )
 from eval_pipeline.statistics.significance import wilson
 from eval_pipeline.suite import Context, KeyedCount, Metric, Ratio, Suite, Sums, defined, everything
-from eval_pipeline.trials import TrialRange
 
 WORST_CASES = 5
 NEAR = 0.05
@@ -36,7 +36,7 @@ NEAR = 0.05
 RESOURCES = "resources"
 REFERENCES = "references"
 SETTINGS_FILE = "settings.yaml"
-SHARED_PACKAGES = ("metrics", "language", "heritage")
+SHARED_PACKAGES = ("metrics", "language", "suites._heritage", "suites._video")
 """Folders of pure functions and word lists that suites score with."""
 
 
@@ -157,8 +157,8 @@ def scorer_version(suite: Suite) -> str:
     """The scoring code in one word: a suite's own modules, what suites share, and what sums it up."""
     here = Path(__file__)
     own = Path(str(sys.modules[suite.output.__module__].__file__)).parent
-    folders = [own, *(here.with_name(name) for name in SHARED_PACKAGES)]
-    modules = ("suite", "scoring", "answers", "evaluation", "judging")
+    folders = [own, *(here.parent.joinpath(*name.split(".")) for name in SHARED_PACKAGES)]
+    modules = ("suite", "scoring", "evaluation")
     shared = [here.with_name(f"{name}.py") for name in modules]
     return files_hash([*shared, *(file for folder in folders for file in folder.rglob("*.py"))])
 

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from eval_pipeline.answers import MISSING, Answer, without_own
+from eval_pipeline.answers.recorded import MISSING, Answer, without_own
+from eval_pipeline.answers.trials import Stopping, TrialRange
+from eval_pipeline.asking.progress import Progress
 from eval_pipeline.engines import Engine, Request
 from eval_pipeline.evaluation import OutputsIdentity
-from eval_pipeline.progress import Progress
-from eval_pipeline.prompt import Prompt
-from eval_pipeline.rendering import Renderer
+from eval_pipeline.prompts.rendering import Renderer
+from eval_pipeline.prompts.versions import Prompt
 from eval_pipeline.store.tables import AnswerTable, AnswerWriter, GoldenTable
 from eval_pipeline.suite import Suite
-from eval_pipeline.trials import Stopping, TrialRange
 
 T = TypeVar("T")
 

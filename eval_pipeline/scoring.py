@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer, AnswerSource, Failure, OutputSource, parse
+from eval_pipeline.answers.recorded import Answer, AnswerSource, Failure, OutputSource, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import (

@@ -11,9 +11,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from eval_pipeline.adaptive import AllTrials, BaselineLooks
+from eval_pipeline.answers.trials import TrialRange, Trials, most_trials, parse_trials
 from eval_pipeline.approvals import Approval
-from eval_pipeline.comparison import Comparison, Side, compare
+from eval_pipeline.asking.adaptive import AllTrials, BaselineLooks
+from eval_pipeline.asking.judge import judged_context
+from eval_pipeline.asking.progress import Progress, Silence
+from eval_pipeline.comparison.compare import Comparison, Side, compare
 from eval_pipeline.engines import Engine
 from eval_pipeline.engines.configuration import open_engine
 from eval_pipeline.engines.metered import Estimate, MeteredEngine
@@ -36,19 +39,16 @@ from eval_pipeline.golden import (
     read_cases,
     unsigned_changes,
 )
-from eval_pipeline.judging import judged_context
 from eval_pipeline.outputs import Looks, Questions, collect_outputs, run
 from eval_pipeline.problems import BadInput, Problems, bad_value
-from eval_pipeline.progress import Progress, Silence
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import Prompt, load_prompt, versions_in
+from eval_pipeline.prompts.versions import Prompt, load_prompt, versions_in
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.store import Proposal, Scored, Store
 from eval_pipeline.store.approvals import approvals_of, result_key
 from eval_pipeline.store.baselines import baseline_side, objections, read_baseline
 from eval_pipeline.store.tables import AnswerTable, GoldenFacts, GoldenTable
 from eval_pipeline.suite import Overview, Suite
-from eval_pipeline.trials import TrialRange, Trials, most_trials, parse_trials
 
 DEFAULT_SAMPLE = "default"
 _SAMPLE = re.compile(r"[A-Za-z0-9._-]+")

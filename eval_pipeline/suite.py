@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import (
+from eval_pipeline.answers.recorded import (
     FIRST_TRIAL,
     Answer,
     AnswerFile,

@@ -10,15 +10,15 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from eval_pipeline.answers.trials import Stopping
 from eval_pipeline.approvals import Approval, approved_metrics
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.evaluation import Evaluation, score_report
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports.evaluation import comparison_table, metric_table
 from eval_pipeline.reports.markdown import bullets, plain, table
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.suite import Suite
-from eval_pipeline.trials import Stopping
 
 State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable", "crashed"]
 STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable", "crashed")

@@ -16,11 +16,11 @@ import dagster as dg
 import pytest
 
 from eval_pipeline import suites
-from eval_pipeline.chain import evaluation_job
-from eval_pipeline.checks import partitions_of
 from eval_pipeline.cli import main
-from eval_pipeline.cli.launch import open_instance
 from eval_pipeline.definitions import build_definitions
+from eval_pipeline.orchestration.assets import evaluation_job
+from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.reports.markdown import readable
 

@@ -9,14 +9,14 @@ import yaml
 from msgspec.structs import replace
 
 from eval_pipeline import stages
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.answers.trials import Stopping, TrialRange, parse_trials
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.engines.configuration import read_engines
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports.markdown import readable
 from eval_pipeline.store import Store
 from eval_pipeline.store.tables import AnswerTable
-from eval_pipeline.trials import Stopping, TrialRange, parse_trials
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.guessing import (
     CANDIDATE,

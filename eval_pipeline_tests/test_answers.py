@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import (
+from eval_pipeline.answers.recorded import (
     LARGEST_OUTPUT,
     Answer,
     AnswerFile,

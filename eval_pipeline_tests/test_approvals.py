@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
 from eval_pipeline.store.approvals import approvals_of, read_approvals

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from eval_pipeline.approvals import Approval
-from eval_pipeline.comparison import Comparison, Evidence, MetricChange, Side, compare, metric_change
+from eval_pipeline.comparison.compare import Comparison, Evidence, MetricChange, Side, compare, metric_change
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.gates import Gate, Regression
 from eval_pipeline.reports.evaluation import group_lines

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.asking.judge import DATA_FOLLOWS, LONGEST_PROMPT, judged_context
 from eval_pipeline.evaluation import Summary, context_for, measured_models, summarize
 from eval_pipeline.gates import GATES_FILE, Gate
 from eval_pipeline.golden import JUDGE_FILE
-from eval_pipeline.judging import DATA_FOLLOWS, LONGEST_PROMPT, judged_context
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompt_text
+from eval_pipeline.prompts.versions import load_prompt_text
 from eval_pipeline.scoring import Scores, score_cases
 from eval_pipeline.stages import answer_cases, compare_with_baseline, evaluate, load_golden, score_answers
 from eval_pipeline.store import Store

@@ -7,14 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import msgspec
 import pytest
 
-from eval_pipeline.answers import Answer, Usable, parse
+from eval_pipeline.answers.recorded import Answer, Usable, parse
+from eval_pipeline.asking.progress import Silence
 from eval_pipeline.engines import Request
 from eval_pipeline.evaluation import OutputsIdentity, context_for
 from eval_pipeline.outputs import Questions, collect_outputs
 from eval_pipeline.problems import Problems
-from eval_pipeline.progress import Silence
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import load_prompts
+from eval_pipeline.prompts.versions import load_prompts
 from eval_pipeline.stages import load_golden
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite

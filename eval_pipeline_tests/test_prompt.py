@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.prompt import Prompt, load_prompt, load_prompts, prompt_name, version_order, versions_in
+from eval_pipeline.prompts.versions import (
+    Prompt,
+    load_prompt,
+    load_prompts,
+    prompt_name,
+    version_order,
+    versions_in,
+)
 from eval_pipeline.suites.decomposition import SUITE
 
 VERSION = "decompose-v1.0"

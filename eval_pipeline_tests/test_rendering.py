@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from eval_pipeline.problems import BadInput
-from eval_pipeline.prompt import FrontMatter, Prompt
-from eval_pipeline.rendering import SECONDS_PER_PROMPT, Renderer
+from eval_pipeline.prompts.rendering import SECONDS_PER_PROMPT, Renderer
+from eval_pipeline.prompts.versions import FrontMatter, Prompt
 from eval_pipeline.suites.decomposition.cases import DecompositionInput
 
 BODY_LINE = 5
@@ -119,7 +119,7 @@ def test_the_process_ends_with_the_block_and_sees_no_environment(monkeypatch: py
         return process
 
     monkeypatch.setenv("EVAL_PIPELINE_SECRET", "do not tell")
-    monkeypatch.setattr("eval_pipeline.rendering.subprocess.Popen", popen)
+    monkeypatch.setattr("eval_pipeline.prompts.rendering.subprocess.Popen", popen)
     assert render("{{ topic }}") == "Reefs"
     ((environment, process),) = started
     assert environment == {}

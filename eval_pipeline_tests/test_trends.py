@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from eval_pipeline.checks import trend_check
-from eval_pipeline.database import database_url
+from eval_pipeline.comparison.trends import comparable, metric_trends
 from eval_pipeline.gates import Gate
+from eval_pipeline.orchestration.checks import trend_check
 from eval_pipeline.project import Project
 from eval_pipeline.reports.evaluation import trend_table
 from eval_pipeline.reports.markdown import readable
+from eval_pipeline.store.database import database_url
 from eval_pipeline.store.history import History, Point
 from eval_pipeline.suites.decomposition import SUITE
-from eval_pipeline.trends import comparable, metric_trends
 from eval_pipeline_tests.engines.fault_server import fault_server
 from eval_pipeline_tests.guessing import CASES, VERSION, Right, answering, ask, evaluated, furnish
 from eval_pipeline_tests.running import checks, instance_in, run_chain

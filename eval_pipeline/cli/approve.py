@@ -11,11 +11,11 @@ import msgspec
 from eval_pipeline import stages
 from eval_pipeline.approvals import Approval
 from eval_pipeline.cli.compare import BASELINE
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import prompt_file
+from eval_pipeline.prompts.versions import prompt_file
 from eval_pipeline.store import Store
 from eval_pipeline.store.approvals import keep_approval, read_approvals, result_key
 from eval_pipeline.store.baselines import objections
@@ -81,7 +81,7 @@ def _approve(
     days: int,
     against: str,
 ) -> None:
-    from eval_pipeline.cli.console import person
+    from eval_pipeline.reports.console import person
 
     evaluation, comparison = _result(project, suite, version, against)
     approvals = comparison.approvals if comparison else ()

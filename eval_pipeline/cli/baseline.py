@@ -6,10 +6,10 @@ import click
 
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import prompt_name, versions_in
+from eval_pipeline.prompts.versions import prompt_name, versions_in
 from eval_pipeline.reports.evaluation import units
 from eval_pipeline.reports.numbers import number
 from eval_pipeline.store import Store
@@ -40,7 +40,7 @@ def promote_(
     evaluation is refused unless it was approved, and so is one of a prompt file or a golden set that has
     changed since.
     """
-    from eval_pipeline.cli.console import person
+    from eval_pipeline.reports.console import person
 
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why this evaluation is to be the measure.")
@@ -73,7 +73,7 @@ def show(suite: str, as_json: bool) -> None:
     """Show the baselines of SUITE: who froze what, when and why, and its numbers."""
     import msgspec
 
-    from eval_pipeline.cli.console import print_table
+    from eval_pipeline.reports.console import print_table
 
     project = Project.find()
     found = find_suite(project, suite)

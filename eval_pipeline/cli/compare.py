@@ -7,10 +7,10 @@ import msgspec
 
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import active_versions, prompt_file
+from eval_pipeline.prompts.versions import active_versions, prompt_file
 from eval_pipeline.store import Store
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
@@ -48,7 +48,7 @@ def command(context: click.Context, suite: str, version: str | None, against: st
         }
         click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
     else:
-        from eval_pipeline.cli.console import print_comparison
+        from eval_pipeline.reports.console import print_comparison
 
         print_comparison(found, comparison)
     context.exit(BLOCKED if comparison.stops else 0)

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from eval_pipeline import stages
-from eval_pipeline.changes import (
+from eval_pipeline.answers.trials import Trials
+from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
+from eval_pipeline.content import replacing, write_json, write_text
+from eval_pipeline.decisions.touched import (
     Change,
     Touched,
     change_since,
@@ -18,16 +21,19 @@ from eval_pipeline.changes import (
     touched_suites,
     was_active,
 )
-from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
-from eval_pipeline.content import replacing, write_json, write_text
 from eval_pipeline.evaluation import context_for
 from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import active_versions, load_prompt, prompt_name, version_order, versions_in
+from eval_pipeline.prompts.versions import (
+    active_versions,
+    load_prompt,
+    prompt_name,
+    version_order,
+    versions_in,
+)
 from eval_pipeline.reports.markdown import readable
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline.trials import Trials
 from eval_pipeline.verdict import (
     BROKEN,
     EXIT_CODES,
@@ -194,9 +200,9 @@ def _judge(
     engine: str | None,
     trials: Trials | None,
 ) -> Judged:
-    from eval_pipeline.checks import problems_of
-    from eval_pipeline.cli.console import Bar
-    from eval_pipeline.cli.launch import execute
+    from eval_pipeline.orchestration.checks import problems_of
+    from eval_pipeline.orchestration.launching import execute
+    from eval_pipeline.reports.console import Bar
     from eval_pipeline.store import Store
 
     try:
@@ -235,7 +241,7 @@ def _judge(
 
 def _failed_checks(checks: Sequence[AssetCheckEvaluation]) -> list[FailedCheck]:
     """What failed besides gates, comparison and sign-off, which speak for themselves."""
-    from eval_pipeline.checks import REGRESSION, SIGNED_OFF, gate_check
+    from eval_pipeline.orchestration.checks import REGRESSION, SIGNED_OFF, gate_check
 
     return [
         FailedCheck(

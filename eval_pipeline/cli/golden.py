@@ -68,7 +68,7 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
 @click.option("--by", "by", default=None, help="Who says so; by default the user that Git knows.")
 def freeze(suite: str, reason: str, by: str | None) -> None:
     """Sign a golden set off as it stands. From then on any change is a failing check."""
-    from eval_pipeline.cli.console import person
+    from eval_pipeline.reports.console import person
 
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why the golden set is right as it stands.")

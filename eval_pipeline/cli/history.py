@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from eval_pipeline.content import replacing
-from eval_pipeline.database import database_url
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports.evaluation import units
 from eval_pipeline.reports.numbers import counted, number
+from eval_pipeline.store.database import database_url
 from eval_pipeline.store.history import History, Point, export
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
@@ -47,7 +47,7 @@ def command(
 
 
 def _show(project: Project, suite: Suite, points: list[Point], last: int) -> None:
-    from eval_pipeline.cli.console import print_table
+    from eval_pipeline.reports.console import print_table
 
     if not points:
         click.echo(f"No evaluation yet. Run: eval-pipeline run {suite.name}")

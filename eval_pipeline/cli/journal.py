@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from eval_pipeline.database import database_file, database_url
 from eval_pipeline.engines.journal import Journal, Usage
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
+from eval_pipeline.store.database import database_file, database_url
 
 OLDEST_DAYS = 36_500
 
@@ -81,7 +81,7 @@ def _existing_journal(*, quiet: bool = False) -> Journal | None:
 
 
 def _print(rows: list[Usage]) -> None:
-    from eval_pipeline.cli.console import print_table
+    from eval_pipeline.reports.console import print_table
     from eval_pipeline.reports.numbers import counted
 
     header = ("suite", "version", "day", "engine", "calls", "prompt tokens", "completion tokens", "dollars")

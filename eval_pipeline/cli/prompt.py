@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison import Comparison, MetricChange
+from eval_pipeline.comparison.compare import Comparison, MetricChange
 from eval_pipeline.content import write_text
 from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import (
+from eval_pipeline.prompts.versions import (
     FrontMatter,
     Prompt,
     Status,

@@ -13,8 +13,14 @@ from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.numbers import counted
-from eval_pipeline.review.ledger import LEDGER_FILE, STEPS, Ledger, Step
-from eval_pipeline.review.protocol import (
+from eval_pipeline.store import Store
+from eval_pipeline.suites import find_suite
+from eval_pipeline.suites.review.cases import ExpectedError
+from eval_pipeline.suites.review.findings import Finding
+from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger, Step
+from eval_pipeline.suites.review.matching import CREDITS
+from eval_pipeline.suites.review.places import line_range
+from eval_pipeline.suites.review.protocol import (
     ASSESSMENTS,
     CONFIDENCES,
     PREDICTIONS,
@@ -24,12 +30,6 @@ from eval_pipeline.review.protocol import (
     TaskReview,
     tasks_of,
 )
-from eval_pipeline.store import Store
-from eval_pipeline.suites import find_suite
-from eval_pipeline.suites.review.cases import ExpectedError
-from eval_pipeline.suites.review.findings import Finding
-from eval_pipeline.suites.review.matching import CREDITS
-from eval_pipeline.suites.review.places import line_range
 
 SUITE = "review"
 MEMORY = "review_ledger_head.json"
@@ -111,7 +111,7 @@ def bias(context: click.Context, version: str, task_id: str | None, author: str 
 @_options
 def status(context: click.Context, version: str, task_id: str | None, author: str | None) -> None:
     """Show which steps are sealed, and what is still to be decided."""
-    from eval_pipeline.cli.console import print_table
+    from eval_pipeline.reports.console import print_table
 
     session, tasks = _open(version, task_id, author)
     rows = []
@@ -126,7 +126,7 @@ def status(context: click.Context, version: str, task_id: str | None, author: st
 
 
 def _open(version: str, task_id: str | None, author: str | None) -> tuple[Session, list[TaskReview]]:
-    from eval_pipeline.cli.console import person
+    from eval_pipeline.reports.console import person
 
     project = Project.find()
     suite, store = find_suite(project, SUITE), Store(project.state)

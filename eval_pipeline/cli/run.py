@@ -9,23 +9,23 @@ import click
 import msgspec
 
 from eval_pipeline import stages
+from eval_pipeline.answers.trials import TrialRange, Trials
 from eval_pipeline.approvals import approved_metrics
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.cli.console import Bar, print_summary
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines.configuration import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import active_versions, load_prompt, prompt_file, versions_in
+from eval_pipeline.prompts.versions import active_versions, load_prompt, prompt_file, versions_in
+from eval_pipeline.reports.console import Bar, print_summary
 from eval_pipeline.reports.markdown import readable
 from eval_pipeline.reports.numbers import counted
 from eval_pipeline.stages import DEFAULT_SAMPLE
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import all_suites, find_suite
-from eval_pipeline.trials import TrialRange, Trials
 
 ALL = "all"
 
@@ -86,7 +86,7 @@ def command(
 
 def _summarize(project: Project) -> None:
     """The one table over several suites is as new as they are."""
-    from eval_pipeline.cli.launch import refresh_summary
+    from eval_pipeline.orchestration.launching import refresh_summary
 
     for check in refresh_summary(project):
         sign = "✓" if check.passed else "⚠"
@@ -139,8 +139,8 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
 
 def _evaluate(project: Project, suite: Suite, version: str, options: Options) -> bool:
     """Run the chain for one version, print what came out, and say whether it blocks."""
-    from eval_pipeline.checks import problems_of
-    from eval_pipeline.cli.launch import execute
+    from eval_pipeline.orchestration.checks import problems_of
+    from eval_pipeline.orchestration.launching import execute
 
     click.echo(f"{suite.name}: {version}")
     config = msgspec.structs.asdict(options)

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.trials import Trials
+from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers.trials import Trials
 
 
 class Request(msgspec.Struct, frozen=True):

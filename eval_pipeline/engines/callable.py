@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers.trials import Trials
 from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.problems import bad_value
-from eval_pipeline.trials import Trials
 
 
 class CallableEngine:

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from eval_pipeline.answers.trials import TrialRange, Trials
 from eval_pipeline.content import content_hash
-from eval_pipeline.database import database_url
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.engines import Engine
 from eval_pipeline.engines.calls import Client
@@ -19,9 +19,9 @@ from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, SuiteL
 from eval_pipeline.engines.local import LocalClient, LocalEntry, weights
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import Prompt
+from eval_pipeline.prompts.versions import Prompt
+from eval_pipeline.store.database import database_url
 from eval_pipeline.suite import Suite
-from eval_pipeline.trials import TrialRange, Trials
 
 if TYPE_CHECKING:
     from eval_pipeline.engines.metered import Limits, MeteredEngine

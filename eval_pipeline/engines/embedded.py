@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
 from eval_pipeline.evaluation import SHARED_PACKAGES

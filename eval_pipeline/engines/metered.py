@@ -18,7 +18,8 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers.trials import Trials
 from eval_pipeline.content import content_hash
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import (
@@ -41,7 +42,6 @@ from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Sc
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.problems import BadInput
 from eval_pipeline.processes import is_gone, this_process
-from eval_pipeline.trials import Trials
 
 BUDGET = "budget"
 LEASE_SECONDS = 60.0

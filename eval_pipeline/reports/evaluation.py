@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
+from eval_pipeline.answers.trials import Stopping
+from eval_pipeline.asking.costs import REMEDIES, Operations
+from eval_pipeline.comparison.compare import CaseChange, Comparison, MetricChange
+from eval_pipeline.comparison.trends import MetricTrend
 from eval_pipeline.evaluation import NEAR, WORST_CASES, CaseResult, Evaluation, MetricValue, Summary
 from eval_pipeline.gates import Bound, Gate, GateResult
-from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
 from eval_pipeline.reports.numbers import NOTHING, change, counted, number, probability
@@ -17,8 +19,6 @@ from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.store import Proposal
 from eval_pipeline.store.history import Point
 from eval_pipeline.suite import Experiment, Overview, Rows, Suite, Unit
-from eval_pipeline.trends import MetricTrend
-from eval_pipeline.trials import Stopping
 
 ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
 ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}

@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import msgspec
 
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.content import write_json, write_text
 from eval_pipeline.evaluation import Evaluation, Identity
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.prompt import prompt_name
+from eval_pipeline.prompts.versions import prompt_name
 from eval_pipeline.scoring import Scores
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
 

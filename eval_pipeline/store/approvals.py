@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from eval_pipeline.approvals import Approval
-from eval_pipeline.comparison import DIGITS, Comparison
+from eval_pipeline.comparison.compare import DIGITS, Comparison
 from eval_pipeline.content import content_hash, write_json
 from eval_pipeline.documents import Violation, read_json
 from eval_pipeline.evaluation import Evaluation

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from eval_pipeline.answers import index_answers, recorded_line
+from eval_pipeline.answers.recorded import index_answers, recorded_line
 from eval_pipeline.approvals import Approval, approved_metrics
-from eval_pipeline.comparison import Comparison, Side
+from eval_pipeline.comparison.compare import Comparison, Side
 from eval_pipeline.content import replacing, write_json
 from eval_pipeline.documents import read_json
 from eval_pipeline.evaluation import Evaluation, Identity
 from eval_pipeline.problems import Problems
-from eval_pipeline.prompt import prompt_name
+from eval_pipeline.prompts.versions import prompt_name
 from eval_pipeline.scoring import ERROR_RATE
 from eval_pipeline.store.tables import AnswerTable
 

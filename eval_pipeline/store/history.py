@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
-from eval_pipeline.database import Database, text_type
 from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.store.database import Database, text_type
 
 if TYPE_CHECKING:
     from sqlalchemy import MetaData, Table

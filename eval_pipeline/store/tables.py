@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from eval_pipeline.answers import STALE, Answer
+from eval_pipeline.answers.recorded import STALE, Answer
+from eval_pipeline.answers.trials import Stopping
 from eval_pipeline.content import canonical_json, replacing
 from eval_pipeline.evaluation import OutputsIdentity
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import Case, Suite
-from eval_pipeline.trials import Stopping
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,9 @@ def suite_names(project: Project) -> list[str]:
     own = str(project.own_suites)
     if project.own_suites.is_dir() and own not in __path__:
         __path__.append(own)
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
+    return sorted(
+        module.name for module in pkgutil.iter_modules(__path__) if module.ispkg and module.name[0] != "_"
+    )
 
 
 def find_suite(project: Project, name: str) -> Suite:

@@ -15,10 +15,10 @@ import yaml
 
 from eval_pipeline.automation.configuration import Automation, read_automation
 from eval_pipeline.automation.incidents import Incidents
-from eval_pipeline.database import database_url
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
+from eval_pipeline.store.database import database_url
 from eval_pipeline.store.history import History
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.running import command, environment, instance_in
@@ -88,7 +88,7 @@ import dagster as dg
 from eval_pipeline.automation.alerts import build_alerts
 from eval_pipeline.automation.configuration import read_automation
 from eval_pipeline.automation.schedules import build_schedules
-from eval_pipeline.chain import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.cli.launch import open_instance
 from eval_pipeline.project import Project
 from eval_pipeline.suites import find_suite

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import versions_in
+from eval_pipeline.prompts.versions import versions_in
 from eval_pipeline.store import Store
 from eval_pipeline.suites import suite_names
 from eval_pipeline_tests.conftest import TOY, copy_project

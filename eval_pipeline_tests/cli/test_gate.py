@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from eval_pipeline.changes import OTHER_ENGINES, Change, change_since, touched_suites
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
+from eval_pipeline.decisions.touched import OTHER_ENGINES, Change, change_since, touched_suites
 from eval_pipeline.evaluation import Evaluation, Identity, MetricValue, OutputsIdentity, Summary
 from eval_pipeline.gates import GateResult
 from eval_pipeline.problems import BadInput, Problem

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import as_written
+from eval_pipeline.prompts.versions import as_written
 from eval_pipeline_tests.cli.recorded_toy import make_project, prompt_file, record, write_prompt
 from eval_pipeline_tests.running import command, environment, invoke
 
@@ -143,7 +143,7 @@ def test_front_matter_is_edited_and_not_rewritten(
 
     from eval_pipeline.cli.prompt import _copy
     from eval_pipeline.problems import Problems
-    from eval_pipeline.prompt import load_prompt
+    from eval_pipeline.prompts.versions import load_prompt
     from eval_pipeline.suites import find_suite
 
     prompt_file(fresh, "guess-v1.0").write_bytes(file(front))

@@ -19,7 +19,7 @@ from eval_pipeline.engines.configuration import (
 from eval_pipeline.engines.metered import MeteredEngine
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompt import FrontMatter, Prompt, active_versions
+from eval_pipeline.prompts.versions import FrontMatter, Prompt, active_versions
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.database import database_url
 from eval_pipeline.engines.journal import Journal
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
+from eval_pipeline.store.database import database_url
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FAULTS, FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import PROMPT, VERSION, ask, configure, errors, write_cases

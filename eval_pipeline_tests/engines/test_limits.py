@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.database import database_url
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.engines.calls import NotAsked
 from eval_pipeline.engines.journal import Journal
 from eval_pipeline.engines.limits import LONGEST_PAUSE, LONGEST_WAIT, Entry, Limiter, Scope, _Gate
 from eval_pipeline.project import Project
+from eval_pipeline.store.database import database_url
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.engines.fault_server import GOOD, FaultServer, fault_server
 from eval_pipeline_tests.engines.test_journal import Clock

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.database import database_url
 from eval_pipeline.engines.journal import Journal
 from eval_pipeline.engines.local import identity
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
+from eval_pipeline.store.database import database_url
 from eval_pipeline.store.tables import AnswerTable
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.test_metered import VERSION, write_cases

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from eval_pipeline.database import URL_VARIABLE
 from eval_pipeline.project import Project
+from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import (
     PROMPT,

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline.golden import OverviewBuilder, read_cases, shortfalls
-from eval_pipeline.heritage.requirements import agreement, sizes
-from eval_pipeline.heritage.splits import FACTORS, SPLIT_REQUIREMENTS, SPLITS, assign_splits
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Overview
 from eval_pipeline.suites import find_suite
+from eval_pipeline.suites._heritage.requirements import agreement, sizes
+from eval_pipeline.suites._heritage.splits import FACTORS, SPLIT_REQUIREMENTS, SPLITS, assign_splits
 
 ASSIGNED, BALANCE = SPLIT_REQUIREMENTS
 

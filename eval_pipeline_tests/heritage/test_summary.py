@@ -6,7 +6,7 @@ import dagster as dg
 
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.evaluation import Evaluation
-from eval_pipeline.heritage.summary import (
+from eval_pipeline.orchestration.heritage_summary import (
     KEY,
     SOURCES,
     TARGETS_MET,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from eval_pipeline.language.category_classifier import CategoryClassifier, Example, parent
 from eval_pipeline.language.embedder import DIMENSIONS, Vectors
+from eval_pipeline.suites._video.category_classifier import CategoryClassifier, Example, parent
 
 PHRASES = {
     "lighting": [

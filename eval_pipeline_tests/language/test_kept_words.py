@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_pipeline.language.kept_words import KeptWords, accuracy, content_stems, labelled_pairs
+from eval_pipeline.suites._video.kept_words import KeptWords, accuracy, content_stems, labelled_pairs
 
 WORDS = KeptWords({"dog": ["canine", "golden retriever"], "run": ["sprint"], "close-up": ["closeup"]})
 

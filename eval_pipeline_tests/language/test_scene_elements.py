@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.language.cinematography import camera_terms, technical_terms
-from eval_pipeline.language.prompt_accuracy import element_accuracy, labelled_prompts
-from eval_pipeline.language.scene_elements import ELEMENTS, find_elements
+from eval_pipeline.suites._video.cinematography import camera_terms, technical_terms
+from eval_pipeline.suites._video.prompt_accuracy import element_accuracy, labelled_prompts
+from eval_pipeline.suites._video.scene_elements import ELEMENTS, find_elements
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.language.prompt_accuracy import labelled_texts, soundness_accuracy, soundness_by_kind
-from eval_pipeline.language.syntax import MOST_TOKENS, faults, is_sound, read
-from eval_pipeline.language.words import Tag, wants_an
+from eval_pipeline.suites._video.prompt_accuracy import labelled_texts, soundness_accuracy, soundness_by_kind
+from eval_pipeline.suites._video.syntax import MOST_TOKENS, faults, is_sound, read
+from eval_pipeline.suites._video.words import Tag, wants_an
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.review.ledger import LEDGER_FILE, Ledger, Row, read_ledger, sealed_answers
+from eval_pipeline.suites.review.ledger import LEDGER_FILE, Ledger, Row, read_ledger, sealed_answers
 from eval_pipeline.suites.review.matching import Decision
 from eval_pipeline.suites.review.references import load_decisions
 

@@ -17,9 +17,9 @@ import yaml
 from dagster import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
-from eval_pipeline.cli.launch import INSTANCE_FILE, open_instance
+from eval_pipeline.orchestration.event_log import FOLDER, MOST_OPEN, KeptEventLog
+from eval_pipeline.orchestration.launching import INSTANCE_FILE, open_instance
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline.store.event_log import FOLDER, MOST_OPEN, KeptEventLog
 from eval_pipeline_tests.running import invoke
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from eval_pipeline.answers import (
+from eval_pipeline.answers.recorded import (
     FIRST_TRIAL,
     LARGEST_TRIAL,
     Answer,

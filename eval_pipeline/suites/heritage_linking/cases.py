@@ -8,8 +8,8 @@ from typing import Annotated
 import msgspec
 
 from eval_pipeline.documents import Violation
-from eval_pipeline.heritage.attributes import Description
 from eval_pipeline.suite import Case
+from eval_pipeline.suites._heritage.attributes import Description
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, sizes
-from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Overview, Requirement
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_linking.cases import LinkingCase
 
 MENTIONS = 500

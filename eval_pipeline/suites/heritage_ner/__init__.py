@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eval_pipeline.heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suite import Suite
+from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_ner.cases import NerExpected, NerInput
 from eval_pipeline.suites.heritage_ner.engine import Parameters, Resources, extract
 from eval_pipeline.suites.heritage_ner.requirements import (

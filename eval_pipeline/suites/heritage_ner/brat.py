@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval_pipeline.documents import read_text, violations_of
-from eval_pipeline.heritage.attributes import ATTRIBUTES, Description
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
+from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, check_entity, ner_case
 
 _ENTITY = re.compile(r"(T\d+)\t(\S+) (\d{1,15}) (\d{1,15})\t(.+)")

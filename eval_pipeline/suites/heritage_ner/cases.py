@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 
 from eval_pipeline.documents import FieldPath, Violation
-from eval_pipeline.heritage.attributes import CustodianType, Description
-from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suite import Case
+from eval_pipeline.suites._heritage.attributes import CustodianType, Description
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 
 Offset = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 

@@ -17,10 +17,10 @@ import msgspec
 
 from eval_pipeline.content import content_hash
 from eval_pipeline.documents import read_text, violations_of
-from eval_pipeline.heritage.attributes import ATTRIBUTES, Description
-from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
+from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, ner_case
 
 OUTSIDE = "O"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from eval_pipeline.golden import CasesBySuffix, JsonCases
-from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
-from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
-from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.metrics.text import words
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement, case_count
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
+from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.brat import BratCases
 from eval_pipeline.suites.heritage_ner.cases import GoldenEntry, NerCase, check_entry, to_case
 from eval_pipeline.suites.heritage_ner.iob2 import OUTSIDE, Iob2Cases

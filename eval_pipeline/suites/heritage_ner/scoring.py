@@ -15,8 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.metrics.matching import maximum_matching, overlaps
 from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.suite import (
@@ -37,6 +36,7 @@ from eval_pipeline.suite import (
     everything,
     ratio_of,
 )
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, NerExpected, NerInput
 
 Integers = NDArray[np.int64]

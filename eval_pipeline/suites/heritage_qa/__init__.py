@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.heritage.attributes import GROUPS, in_split
 from eval_pipeline.suite import Suite
+from eval_pipeline.suites._heritage.attributes import GROUPS, in_split
 from eval_pipeline.suites.heritage_qa.cases import (
     GoldenEntry,
     QuestionExpected,

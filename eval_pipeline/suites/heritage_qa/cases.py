@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 
 from eval_pipeline.documents import Violation
-from eval_pipeline.heritage.attributes import Description
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
+from eval_pipeline.suites._heritage.attributes import Description
 from eval_pipeline.suites.heritage_qa.lexicon import is_refusal
 
 QUESTION_TYPES = ("factual", "comparative", "relationship", "temporal")

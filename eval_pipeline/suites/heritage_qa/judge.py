@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from eval_pipeline.heritage.attributes import Settings
 from eval_pipeline.suite import CaseScore, Diagnosis, Item, Judge, judged, mean, mean_counts
+from eval_pipeline.suites._heritage.attributes import Settings
 
 LONGEST_REASON = 500
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, sizes
-from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suite import Overview, Requirement, each_case, every_value, no_case_lists
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES, QuestionCase
 from eval_pipeline.suites.heritage_qa.claims import Evidence, claims_in
 from eval_pipeline.suites.heritage_qa.scoring import Answered, judge

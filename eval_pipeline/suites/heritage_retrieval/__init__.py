@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eval_pipeline.heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suite import Suite
+from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput, TrecCases
 from eval_pipeline.suites.heritage_retrieval.engine import Parameters, Prepared, prepare, retrieve
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, sizes
-from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.metrics.ranking import RELEVANT
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Overview, Requirement, each_case, no_case_lists
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_retrieval.scoring import RetrievalCase
 
 QUERIES, JUDGMENTS = 200, 50

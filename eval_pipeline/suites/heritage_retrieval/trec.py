@@ -10,13 +10,13 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.answers import FIRST_TRIAL, RECORDED, Answer, AnswerFile, index_answers
+from eval_pipeline.answers.recorded import FIRST_TRIAL, RECORDED, Answer, AnswerFile, index_answers
 from eval_pipeline.content import write_text
 from eval_pipeline.documents import BYTE_ORDER_MARK, json_lines, shown, violations_of
 from eval_pipeline.golden import JSON_LINES
-from eval_pipeline.heritage.attributes import Description
 from eval_pipeline.metrics.ranking import ranked
 from eval_pipeline.problems import Problems
+from eval_pipeline.suites._heritage.attributes import Description
 
 QRELS, TOPICS = ".qrels", ".topics"
 HIGHEST_GRADE = 10

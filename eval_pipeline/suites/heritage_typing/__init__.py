@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eval_pipeline.heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suite import Suite
+from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_typing.cases import TypingExpected, TypingInput
 from eval_pipeline.suites.heritage_typing.engine import Parameters, classify
 from eval_pipeline.suites.heritage_typing.requirements import (

@@ -8,9 +8,9 @@ import msgspec
 
 from eval_pipeline.content import content_hash
 from eval_pipeline.documents import Violation
-from eval_pipeline.heritage.attributes import CustodianType, Description
-from eval_pipeline.heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.suite import Case
+from eval_pipeline.suites._heritage.attributes import CustodianType, Description
+from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
 
 
 class GoldenRow(Description, frozen=True, kw_only=True):

@@ -11,12 +11,12 @@ import msgspec
 
 from eval_pipeline.documents import read_tsv
 from eval_pipeline.golden import TsvCases
-from eval_pipeline.heritage.attributes import CustodianType
-from eval_pipeline.heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
-from eval_pipeline.heritage.splits import SPLIT_REQUIREMENTS
-from eval_pipeline.heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement
+from eval_pipeline.suites._heritage.attributes import CustodianType
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
+from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.suites.heritage_typing.cases import GoldenRow, TypingCase, check_row, to_case
 
 READER = TsvCases(GoldenRow, to_case, check_row)

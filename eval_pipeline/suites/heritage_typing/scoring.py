@@ -8,8 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.heritage.vocabulary import CUSTODIAN_TYPES, category_of
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import (
     Batch,
@@ -27,6 +26,7 @@ from eval_pipeline.suite import (
     divide,
     mean,
 )
+from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES, category_of
 from eval_pipeline.suites.heritage_typing.cases import TypingCase
 
 LETTERS = tuple(CUSTODIAN_TYPES)

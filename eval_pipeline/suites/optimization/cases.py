@@ -11,11 +11,11 @@ import msgspec
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.language.patterns import BadPattern, compile_bounded
-from eval_pipeline.language.scene_elements import find_elements
 from eval_pipeline.metrics.minima import Minimum
 from eval_pipeline.metrics.text import normalize, word_count
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
+from eval_pipeline.suites._video.scene_elements import find_elements
 
 MODELS_FILE = "models.yaml"
 """Rules by target model, in the golden folder's resources."""

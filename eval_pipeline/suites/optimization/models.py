@@ -11,13 +11,13 @@ import msgspec
 
 from eval_pipeline.documents import Violation, read_yaml
 from eval_pipeline.language.embedder import default_embedder
-from eval_pipeline.language.kept_words import KeptWords, accuracy
 from eval_pipeline.language.patterns import BadPattern, compile_bounded, found
-from eval_pipeline.language.prompt_accuracy import element_accuracy
-from eval_pipeline.language.scene_elements import SceneElements
 from eval_pipeline.metrics.text import word_count
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Context, Measured, Model
+from eval_pipeline.suites._video.kept_words import KeptWords, accuracy
+from eval_pipeline.suites._video.prompt_accuracy import element_accuracy
+from eval_pipeline.suites._video.scene_elements import SceneElements
 from eval_pipeline.suites.optimization.cases import MODELS_FILE
 
 THESAURUS_FILE = "thesaurus.yaml"

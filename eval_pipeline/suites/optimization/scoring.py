@@ -9,16 +9,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.language.cinematography import technical_terms
-from eval_pipeline.language.kept_words import KeptWords
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.language.patterns import found
-from eval_pipeline.language.scene_elements import SceneElements, find_elements
 from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import word_count
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import CaseScore, Context, Diagnosis, Item, Metric, Sums, mean, mean_counts
+from eval_pipeline.suites._video.cinematography import technical_terms
+from eval_pipeline.suites._video.kept_words import KeptWords
+from eval_pipeline.suites._video.scene_elements import SceneElements, find_elements
 from eval_pipeline.suites.optimization.cases import (
     OptimizationCase,
     has_subject,

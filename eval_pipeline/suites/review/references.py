@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from eval_pipeline.problems import Problems
-from eval_pipeline.review.ledger import LEDGER_FILE, Row, read_ledger, sealed_answers
+from eval_pipeline.suites.review.ledger import LEDGER_FILE, Row, read_ledger, sealed_answers
 from eval_pipeline.suites.review.matching import Decision
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from eval_pipeline.documents import Violation
-from eval_pipeline.language.category_classifier import parent
 from eval_pipeline.metrics.minima import Minimum
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
+from eval_pipeline.suites._video.category_classifier import parent
 
 
 class Qualities(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

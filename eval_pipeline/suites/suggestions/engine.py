@@ -14,11 +14,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from eval_pipeline.documents import read_yaml
-from eval_pipeline.language.category_classifier import parent
 from eval_pipeline.language.embedder import default_embedder, similarity
-from eval_pipeline.language.words import Tag, tags_of, wants_an
 from eval_pipeline.metrics.text import normalize, words
 from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.suites._video.category_classifier import parent
+from eval_pipeline.suites._video.words import Tag, tags_of, wants_an
 from eval_pipeline.suites.suggestions.cases import SuggestionInput
 from eval_pipeline.suites.suggestions.scoring import Suggestions, length_appropriateness
 

@@ -10,11 +10,11 @@ import msgspec
 
 from eval_pipeline.documents import read_json
 from eval_pipeline.language.accuracy import default_accuracy
-from eval_pipeline.language.category_classifier import CategoryClassifier, Example
 from eval_pipeline.language.embedder import default_embedder
-from eval_pipeline.language.prompt_accuracy import soundness_accuracy
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Context, Measured, Model
+from eval_pipeline.suites._video.category_classifier import CategoryClassifier, Example
+from eval_pipeline.suites._video.prompt_accuracy import soundness_accuracy
 
 LABELLED_SPANS = "spans"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from eval_pipeline.language.syntax import faults
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Requirement, case_count, each_case, every_value, no_case_lists
+from eval_pipeline.suites._video.syntax import faults
 from eval_pipeline.suites.suggestions.cases import SuggestionCase
 
 PARENTS = (

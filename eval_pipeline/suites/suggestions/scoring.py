@@ -10,10 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.language.category_classifier import parent
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
-from eval_pipeline.language.syntax import faults, is_sound
 from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
@@ -28,6 +26,8 @@ from eval_pipeline.suite import (
     mean,
     mean_counts,
 )
+from eval_pipeline.suites._video.category_classifier import parent
+from eval_pipeline.suites._video.syntax import faults, is_sound
 from eval_pipeline.suites.suggestions.cases import SuggestionCase
 from eval_pipeline.suites.suggestions.models import classifier_of
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.evaluation import summarize
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.scoring import score_cases

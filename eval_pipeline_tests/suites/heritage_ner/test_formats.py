@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline.golden import read_cases
-from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.problems import Problems
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner import SUITE
 from eval_pipeline.suites.heritage_ner.brat import to_brat
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, ner_case, to_entry

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from nervaluate import Evaluator
 from sklearn.metrics import precision_recall_fscore_support
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.evaluation import summarize
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.metrics.text import words
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.suite import Context
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner import SUITE
 from eval_pipeline.suites.heritage_ner.cases import Entity, ner_case
 from eval_pipeline_tests.sources import Recorded, golden, values
@@ -261,7 +261,7 @@ def test_token_rates_equal_those_of_scikit_learn(gold: list[Marked], predicted: 
 
 def test_a_split_can_be_scored_alone() -> None:
     cases = [case(GOLD, case_id="a", split="train"), case(GOLD, case_id="b", split="test")]
-    from eval_pipeline.heritage.attributes import Settings
+    from eval_pipeline.suites._heritage.attributes import Settings
 
     answers = Recorded({"a": output([]), "b": output(GOLD)})
     scores = score_cases(SUITE, cases, answers, Context(settings=Settings("test")))
@@ -270,8 +270,8 @@ def test_a_split_can_be_scored_alone() -> None:
 
 
 def test_a_split_without_cases_is_bad_input() -> None:
-    from eval_pipeline.heritage.attributes import Settings
     from eval_pipeline.problems import BadInput
+    from eval_pipeline.suites._heritage.attributes import Settings
 
     with pytest.raises(BadInput, match="select no case"):
         score_cases(SUITE, [case(GOLD)], Recorded({}), Context(settings=Settings("dev")))

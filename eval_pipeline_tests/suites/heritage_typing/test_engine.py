@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline.golden import read_cases
-from eval_pipeline.heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
+from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.suites.heritage_typing import SUITE
 from eval_pipeline.suites.heritage_typing.cases import TypingInput
 from eval_pipeline.suites.heritage_typing.engine import ALPHABETICAL, SPECIFIC_FIRST, Parameters, classify

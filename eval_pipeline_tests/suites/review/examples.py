@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.evaluation import Summary, summarize
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.scoring import score_cases

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.gates import read_gates
 from eval_pipeline.problems import Problems
 from eval_pipeline.reports.evaluation import cross_tables

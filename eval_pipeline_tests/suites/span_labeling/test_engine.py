@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from eval_pipeline.evaluation import case_results, context_for, summarize
 from eval_pipeline.golden import GoldenCase, read_cases
 from eval_pipeline.problems import Problems
-from eval_pipeline.prompt import load_prompt
-from eval_pipeline.rendering import Renderer
+from eval_pipeline.prompts.rendering import Renderer
+from eval_pipeline.prompts.versions import load_prompt
 from eval_pipeline.reports import evaluation as shown
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.suites.span_labeling import SUITE

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 from eval_pipeline.evaluation import context_for, measured_models, summarize
 from eval_pipeline.gates import read_gates
 from eval_pipeline.golden import GoldenCase, read_cases

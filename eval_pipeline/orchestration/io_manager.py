@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.evaluation import Evaluation, Identity
 from eval_pipeline.store import Proposal, Scored, Store
 from eval_pipeline.store.tables import AnswerTable, GoldenTable

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from eval_pipeline.language.words import (
+from eval_pipeline.suites._video.words import (
     AMOUNTS,
     BEFORE_OF,
     CAUSATIVES,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eval_pipeline.language.cinematography import CAMERA_TERMS, camera_terms
-from eval_pipeline.language.syntax import Reading, Token, read
-from eval_pipeline.language.words import Tag
+from eval_pipeline.suites._video.cinematography import CAMERA_TERMS, camera_terms
+from eval_pipeline.suites._video.syntax import Reading, Token, read
+from eval_pipeline.suites._video.words import Tag
 
 LONGEST_TEXT = 20_000
 """Characters of a prompt that are read."""

@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from eval_pipeline.answers import Answer
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.asking.progress import Tally
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.evaluation import Summary
-from eval_pipeline.progress import Tally
 from eval_pipeline.reports.evaluation import (
     STATUS_SIGNS,
     evidence_cells,

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_pipeline.language.embedder import Embedder
-from eval_pipeline.language.words import Tag, tags_of
 from eval_pipeline.metrics.text import normalize, words
+from eval_pipeline.suites._video.words import Tag, tags_of
 
 Matrix = NDArray[np.float64]
 

@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from eval_pipeline.answers import AnswerSource
+from eval_pipeline.answers.recorded import AnswerSource
+from eval_pipeline.answers.trials import TrialRange
 from eval_pipeline.approvals import INCOMPARABLE, Approval, approved_metrics
+from eval_pipeline.comparison.pairing import paired_metrics
 from eval_pipeline.content import content_hash
-from eval_pipeline.differences import paired_metrics
 from eval_pipeline.evaluation import CaseResult, OutputsIdentity, Summary, case_results, summarize
 from eval_pipeline.gates import TOLERANCE, Gate, Regression, Zone
 from eval_pipeline.golden import GoldenCase
@@ -25,7 +26,6 @@ from eval_pipeline.statistics.multiplicity import benjamini_hochberg
 from eval_pipeline.statistics.pairs import Moments
 from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
 from eval_pipeline.suite import Context, Direction, Metric, Suite, Unit, Values
-from eval_pipeline.trials import TrialRange
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]

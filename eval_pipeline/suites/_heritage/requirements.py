@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from eval_pipeline.heritage.vocabulary import LANGUAGES
 from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.suite import Overview, Requirement, every_value
+from eval_pipeline.suites._heritage.vocabulary import LANGUAGES
 
 LOWEST_KAPPA = 0.85
 SHARE_ANNOTATED_TWICE = 0.2

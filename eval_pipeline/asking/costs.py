@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers.recorded import Answer
 
 REMEDIES = {
     "rate_limited": "Lower the engine's limits, or ask for a higher quota.",

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from eval_pipeline.answers import AnswerSource, Usable, parse
+from eval_pipeline.answers.recorded import AnswerSource, Usable, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
-from eval_pipeline.review.ledger import STEPS, Act, Ledger, Row, Step, sealed_answers
 from eval_pipeline.suites.review.cases import CATEGORIES, ExpectedError
 from eval_pipeline.suites.review.findings import Finding, Findings, distinct
+from eval_pipeline.suites.review.ledger import STEPS, Act, Ledger, Row, Step, sealed_answers
 from eval_pipeline.suites.review.matching import CREDITS, Match, Outcome, fit, match_findings
 from eval_pipeline.suites.review.references import decisions_in
 

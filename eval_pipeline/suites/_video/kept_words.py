@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from eval_pipeline.language.embedder import Embedder, default_embedder, similarity
-from eval_pipeline.language.words import CLOSED
 from eval_pipeline.metrics.text import normalize, words
+from eval_pipeline.suites._video.words import CLOSED
 
 Thesaurus = Mapping[str, Sequence[str]]
 """A word → what keeps it: synonyms and narrower words."""
@@ -107,7 +107,7 @@ class LabelledPair(NamedTuple):
 
 def labelled_pairs() -> list[LabelledPair]:
     """Pairs labelled by hand; two in three are of words that the golden thesaurus knows, the rest are not."""
-    text = files("eval_pipeline.language").joinpath("data/kept.tsv").read_text(encoding="utf-8")
+    text = files("eval_pipeline.suites._video").joinpath("data/kept.tsv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return [LabelledPair(row["kept"] == "1", row["word"], row["text"]) for row in rows]
 

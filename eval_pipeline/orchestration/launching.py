@@ -14,19 +14,25 @@ import yaml
 from dagster._core.instance import InstanceRef
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
-from eval_pipeline.chain import PROGRESS, build_chain, build_job, build_resources, evaluation_job
-from eval_pipeline.checks import partitions_of
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.answers.trials import Stopping
+from eval_pipeline.asking.progress import Progress
+from eval_pipeline.comparison.compare import Comparison
 from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.orchestration.assets import (
+    PROGRESS,
+    build_chain,
+    build_job,
+    build_resources,
+    evaluation_job,
+)
+from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.event_log import FOLDER, KeptEventLog
+from eval_pipeline.orchestration.io_manager import Compared
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.processes import is_gone, this_process
-from eval_pipeline.progress import Progress
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline.store.event_log import FOLDER, KeptEventLog
-from eval_pipeline.store.io_manager import Compared
 from eval_pipeline.store.tables import AnswerTable
 from eval_pipeline.suite import Suite
-from eval_pipeline.trials import Stopping
 
 INSTANCE_FILE = "dagster.yaml"
 LONGEST_REASON = 300
@@ -114,7 +120,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
     """Put the latest numbers of the heritage suites into their summary; what its checks say."""
-    from eval_pipeline.heritage.summary import build_summary
+    from eval_pipeline.orchestration.heritage_summary import build_summary
 
     with open_instance(project) as instance:
         result = dg.materialize(

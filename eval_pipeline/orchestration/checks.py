@@ -7,11 +7,12 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.asking.costs import REMEDIES, Operations
+from eval_pipeline.comparison.compare import Comparison
+from eval_pipeline.comparison.trends import MetricTrend
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, Gate, GateResult, judge
 from eval_pipeline.golden import shortfalls
-from eval_pipeline.operations import REMEDIES, Operations
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports.evaluation import explanations, hidden_problems
 from eval_pipeline.reports.markdown import bullets, plain
@@ -19,7 +20,6 @@ from eval_pipeline.reports.numbers import counted
 from eval_pipeline.scoring import Scores, quantities
 from eval_pipeline.stages import LoadedGolden
 from eval_pipeline.suite import Severity, Suite
-from eval_pipeline.trends import MetricTrend
 
 MOST_LINES = 50
 MOST_NAMED = 5

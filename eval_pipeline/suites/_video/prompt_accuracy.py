@@ -13,8 +13,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from eval_pipeline.language.scene_elements import ELEMENTS, find_elements
-from eval_pipeline.language.syntax import is_sound
+from eval_pipeline.suites._video.scene_elements import ELEMENTS, find_elements
+from eval_pipeline.suites._video.syntax import is_sound
 
 
 class LabelledText(NamedTuple):
@@ -90,5 +90,5 @@ def element_accuracy() -> dict[str, Share]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    text = files("eval_pipeline.language").joinpath(f"data/{name}").read_text(encoding="utf-8")
+    text = files("eval_pipeline.suites._video").joinpath(f"data/{name}").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))

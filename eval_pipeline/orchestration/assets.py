@@ -11,27 +11,28 @@ import dagster as dg
 import msgspec
 from pydantic import Field
 
-from eval_pipeline import checks, stages
-from eval_pipeline.answers import Answer
-from eval_pipeline.checks import partitions_of
-from eval_pipeline.comparison import Comparison
-from eval_pipeline.database import database_url
+from eval_pipeline import stages
+from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers.trials import Stopping, parse_trials
+from eval_pipeline.asking.costs import Operations
+from eval_pipeline.asking.progress import Tally
+from eval_pipeline.comparison.compare import Comparison
+from eval_pipeline.comparison.trends import comparable, metric_trends
 from eval_pipeline.evaluation import Evaluation
 from eval_pipeline.gates import GATES_FILE, read_gates
-from eval_pipeline.operations import Operations
+from eval_pipeline.orchestration import checks
+from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.progress import Tally
 from eval_pipeline.project import Project
 from eval_pipeline.reports import evaluation as shown
 from eval_pipeline.reports.charts import image
 from eval_pipeline.scoring import quantities
 from eval_pipeline.store import Scored, Store
+from eval_pipeline.store.database import database_url
 from eval_pipeline.store.history import History
-from eval_pipeline.store.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.store.tables import AnswerTable, GoldenTable
 from eval_pipeline.suite import Suite
-from eval_pipeline.trends import comparable, metric_trends
-from eval_pipeline.trials import Stopping, parse_trials
 
 STORE = "store"
 PROJECT = "project"

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers import FIRST_TRIAL, MISSING, TOO_LARGE, Failure, Usable, parse
+from eval_pipeline.answers.recorded import FIRST_TRIAL, MISSING, TOO_LARGE, Failure, Usable, parse
 from eval_pipeline.content import content_hash
 from eval_pipeline.documents import read_json_lines
 from eval_pipeline.engines import Engine, Request

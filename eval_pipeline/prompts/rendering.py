@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.prompt import Prompt
+from eval_pipeline.prompts.versions import Prompt
 
 WORKER = Path(__file__).with_name("rendering_worker.py")
 LONGEST_PROMPT = 2_000_000

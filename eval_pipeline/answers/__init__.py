@@ -1,0 +1,1 @@
+"""What engines answer: the record of an answer, its parsing, and files of recorded ones."""

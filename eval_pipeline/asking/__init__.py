@@ -1,0 +1,1 @@
+"""Asking engines: questions, trials, what it cost, and the judge."""

@@ -1,0 +1,1 @@
+"""What the numbers allow: gates, objections, approvals, and what a change touches."""

@@ -1,0 +1,1 @@
+"""Dagster: assets, checks, resources, and launching runs."""

@@ -1,0 +1,1 @@
+"""Prompt versions: their files, template checks, and the renderer."""

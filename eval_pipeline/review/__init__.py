@@ -1,1 +1,0 @@
-"""The blind protocol: people judge findings in an order that cannot be cheated."""
