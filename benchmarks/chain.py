@@ -14,12 +14,11 @@ import dagster as dg
 from dagster._core.instance import InstanceRef
 
 from eval_pipeline import stages
+from eval_pipeline.decisions import objections_to, standing_of
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration.assets import evaluation_job
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.project import Project
-from eval_pipeline.reports.evaluation import report
-from eval_pipeline.store import Store
+from eval_pipeline.reports import report
 from eval_pipeline.suites.decomposition import SUITE
 
 VERSION = "decompose-concepts-v1.1"
@@ -28,15 +27,17 @@ ROUNDS = 3
 
 def plainly(project: Project) -> float:
     """Seconds for the functions of the chain, without Dagster."""
-    store = Store(project.state)
+    bench = stages.Workbench(project, SUITE)
     started = time.perf_counter()
-    golden = stages.load_golden(project, store, SUITE).table
-    answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
-    scored = stages.score_answers(project, SUITE, golden, answers)
-    store.keep_scores(scored)
-    evaluation = stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE))
-    comparison = stages.compare_with_baseline(project, SUITE, golden, answers)
-    store.keep_report(scored.identity, report(SUITE, evaluation, scored.scores, comparison))
+    golden = stages.load_golden(bench).table
+    answers = stages.answer_cases(bench, golden, VERSION)
+    scored = stages.score_answers(bench, golden, answers)
+    bench.store.keep_scores(scored)
+    evaluation = stages.evaluate(bench, scored, answers.costs)
+    comparison = stages.compare_with_baseline(bench, golden, answers, scored.scores)
+    standing = standing_of(bench.golden_folder, comparison) if comparison else None
+    against = objections_to(bench, evaluation, standing)
+    bench.store.keep_report(scored.identity, report(SUITE, evaluation, scored.scores, standing, against))
     return time.perf_counter() - started
 
 

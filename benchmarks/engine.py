@@ -28,13 +28,12 @@ from pathlib import Path
 import yaml
 
 from eval_pipeline import stages
+from eval_pipeline.asking import run
+from eval_pipeline.engines import Journal
 from eval_pipeline.engines.calls import Timeouts
 from eval_pipeline.engines.connections import Connections
-from eval_pipeline.engines.journal import Journal
-from eval_pipeline.outputs import run
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
-from eval_pipeline.store import Store
-from eval_pipeline.store.database import database_url
+from eval_pipeline.store import database_url
 from eval_pipeline.suites.decomposition import SUITE
 
 DELAY = 0.1
@@ -137,10 +136,9 @@ def bare_connections(url: str, calls: int, concurrency: int) -> float:
 
 def request_phase(project: Project) -> float:
     """Seconds to ask everything, journal included."""
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, SUITE).table
+    golden = stages.load_golden(stages.Workbench(project, SUITE)).table
     started = time.perf_counter()
-    answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
+    answers = stages.answer_cases(stages.Workbench(project, SUITE), golden, VERSION)
     seconds = time.perf_counter() - started
     assert not any(answer.error for answer in answers)
     return seconds

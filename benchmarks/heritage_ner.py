@@ -14,7 +14,7 @@ from typing import Any
 
 from nervaluate import Evaluator
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.suite import Context, Item
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.cases import Entity, ner_case

@@ -31,13 +31,13 @@ import msgspec
 
 from benchmarks.engine import VERSION, write_project
 from eval_pipeline import stages
-from eval_pipeline.answers.recorded import Failure, parse
-from eval_pipeline.engines.journal import Journal
+from eval_pipeline.answers import Failure, parse
+from eval_pipeline.engines import Journal
 from eval_pipeline.engines.metered import LEASE_SECONDS
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
-from eval_pipeline.store import LATEST, Store
-from eval_pipeline.store.database import database_file, database_url
-from eval_pipeline.store.tables import AnswerTable, read_table
+from eval_pipeline.store import AnswerTable, Store, database_file, database_url
+from eval_pipeline.store.state import LATEST
+from eval_pipeline.store.tables import read_table
 from eval_pipeline.suites.decomposition import SUITE
 
 CONCURRENCY = 10
@@ -253,13 +253,12 @@ def check_numbers(project: Project, cases: int, trials: int) -> None:
     assert scored is not None
     assert answers is not None
     assert golden is not None
-    gates = stages.load_gates(project, SUITE)
-    again = stages.score_answers(project, SUITE, golden, answers)
+    again = stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
     for name in ("counts", "keyed", "diagnoses"):
         same = getattr(again.scores, name).equals(getattr(scored.scores, name))
         promise(same, f"the stored {name} are not those of the stored answers")
     for told, scores in (("scores", scored), ("answers", again)):
-        summary = stages.evaluate(project, SUITE, scores, gates)
+        summary = stages.evaluate(stages.Workbench(project, SUITE), scores, answers.costs)
         promise(summary.summary == evaluation.summary, f"the summary is not that of the stored {told}")
         promise(summary.case_results == evaluation.case_results, f"the cases are not those of the {told}")
     promise(

@@ -9,10 +9,10 @@ import random
 import time
 from collections.abc import Callable, Sequence
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.evaluation import context_for
+from eval_pipeline.answers import Answer
 from eval_pipeline.project import Project
-from eval_pipeline.scoring import BATCH
+from eval_pipeline.scoring import context_for
+from eval_pipeline.scoring.score import BATCH
 from eval_pipeline.suite import Case, Item, Items
 from eval_pipeline.suites.span_labeling import SUITE
 from eval_pipeline.suites.span_labeling.cases import Span, SpanExpected, SpanInput

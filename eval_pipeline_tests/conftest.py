@@ -31,7 +31,7 @@ SLOWEST = (
     "cli/test_gate.py",
     "engines/test_local.py",
     "engines/test_faults.py",
-    "cli/test_prompt_command.py",
+    "cli/test_prompt.py",
 )
 """Modules that take longest come first: whatever begins last is what everybody waits for."""
 

@@ -10,11 +10,10 @@ from typing import Any
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.decisions import Result, promote
 from eval_pipeline.project import Project
-from eval_pipeline.store import Store
-from eval_pipeline.store.baselines import promote
-from eval_pipeline.store.tables import AnswerTable
+from eval_pipeline.scoring import Evaluation
+from eval_pipeline.store import AnswerTable
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.engines.fault_server import FaultServer
@@ -63,21 +62,25 @@ def toy_suite(project: Project) -> Suite:
 
 def ask(project: Project, version: str, **options: Any) -> AnswerTable:
     """Ask a version as the chain does, and keep its answers as the latest."""
-    store, suite = Store(project.state), toy_suite(project)
-    golden = stages.load_golden(project, store, suite).table
-    answers = stages.answer_cases(project, store, suite, golden, version, **options)
-    store.keep_outputs(answers)
+    bench = stages.Workbench(project, toy_suite(project))
+    answers = stages.answer_cases(bench, stages.load_golden(bench).table, version, **options)
+    bench.store.keep_outputs(answers)
     return answers
 
 
 def evaluated(project: Project, answers: AnswerTable) -> Evaluation:
     """Score answers and judge them by the gates."""
-    store, suite = Store(project.state), toy_suite(project)
-    golden = stages.load_golden(project, store, suite).table
-    scored = stages.score_answers(project, suite, golden, answers)
-    return stages.evaluate(project, suite, scored, stages.load_gates(project, suite))
+    return result_of(project, answers).evaluation
+
+
+def result_of(project: Project, answers: AnswerTable) -> Result:
+    """What answers come to."""
+    bench = stages.Workbench(project, toy_suite(project))
+    golden = stages.load_golden(bench)
+    scored = stages.score_answers(bench, golden.table, answers)
+    return Result(bench, golden, answers, scored, stages.evaluate(bench, scored, answers.costs))
 
 
 def freeze(project: Project, answers: AnswerTable) -> None:
     """Make answers the baseline of their prompt."""
-    promote(project.golden("toy"), evaluated(project, answers), None, answers, "Ada", "the first")
+    promote(result_of(project, answers), None, "Ada", "the first")

@@ -18,11 +18,10 @@ import pytest
 from eval_pipeline import suites
 from eval_pipeline.cli import main
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration.assets import evaluation_job
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
-from eval_pipeline.reports.markdown import readable
+from eval_pipeline.reports import readable
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 """How a command is run: as a process, or in this one."""

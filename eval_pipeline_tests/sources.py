@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.content import content_hash
-from eval_pipeline.evaluation import summarize
+from eval_pipeline.answers import Answer
+from eval_pipeline.files import content_hash
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.scoring import score_cases, summarize
 from eval_pipeline.suite import Case, Context, Suite
 
 

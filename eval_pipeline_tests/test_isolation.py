@@ -10,17 +10,15 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.asking.progress import Silence
+from eval_pipeline.answers import Answer, OutputsIdentity
+from eval_pipeline.asking import Questions, Silence, collect_outputs
 from eval_pipeline.engines import Request
-from eval_pipeline.evaluation import OutputsIdentity, context_for
-from eval_pipeline.outputs import Questions, collect_outputs
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import load_prompts
-from eval_pipeline.stages import load_golden
-from eval_pipeline.store import Store
-from eval_pipeline.store.tables import GoldenTable
+from eval_pipeline.prompts import load_prompts
+from eval_pipeline.scoring import context_for
+from eval_pipeline.stages import Workbench, load_golden
+from eval_pipeline.store import GoldenTable
 from eval_pipeline.suites import find_suite, suite_names
 
 
@@ -56,7 +54,7 @@ def ask(project: Project, name: str, golden: GoldenTable) -> list[dict[str, Any]
 
 @pytest.mark.parametrize("name", suite_names(Project.find()))
 def test_an_engine_hears_the_same_when_the_expectations_are_gone(project: Project, name: str) -> None:
-    table = load_golden(project, Store(project.state), find_suite(project, name)).table
+    table = load_golden(Workbench(project, find_suite(project, name))).table
     with_answers = ask(project, name, table)
     bare = project.state / "bare.parquet"
     pq.write_table(pq.read_table(table.path).drop_columns(["expected", "attributes", "case_hash"]), bare)

@@ -9,12 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from eval_pipeline.evaluation import Summary, context_for, measured_models, score_report, summarize
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
-from eval_pipeline.reports.evaluation import model_list, model_notes, shown_value
-from eval_pipeline.reports.markdown import readable
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.reports import model_list, readable, score_report
+from eval_pipeline.reports.tables import model_notes, shown_value
+from eval_pipeline.scoring import Summary, context_for, measured_models, score_cases, summarize
 from eval_pipeline.suite import Case, Context, Measured, Metric, Model, Suite, ratio_of
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE

@@ -1,1 +1,69 @@
 """What engines answer: the record of an answer, its parsing, and files of recorded ones."""
+
+from eval_pipeline.answers.costs import REMEDIES, CostCounter, Costs, costs_of
+from eval_pipeline.answers.identity import OutputsIdentity
+from eval_pipeline.answers.in_step import AnswersInStep, OutOfStep
+from eval_pipeline.answers.parsing import TOO_LARGE, Failure, Usable, parse, without_own
+from eval_pipeline.answers.record import (
+    FIRST_TRIAL,
+    LARGEST_TRIAL,
+    MISSING,
+    STALE,
+    Answer,
+    AnswerSource,
+    OutputSource,
+)
+from eval_pipeline.answers.recorded import (
+    RECORDED,
+    AnswerFile,
+    LineFormat,
+    Shortcut,
+    index_answers,
+    index_lines,
+    recorded_line,
+)
+from eval_pipeline.answers.trials import (
+    AtLeastOne,
+    Stopping,
+    StopReason,
+    TrialRange,
+    Trials,
+    most_trials,
+    parse_trials,
+)
+
+__all__ = [
+    "FIRST_TRIAL",
+    "LARGEST_TRIAL",
+    "MISSING",
+    "RECORDED",
+    "REMEDIES",
+    "STALE",
+    "TOO_LARGE",
+    "Answer",
+    "AnswerFile",
+    "AnswerSource",
+    "AnswersInStep",
+    "AtLeastOne",
+    "CostCounter",
+    "Costs",
+    "Failure",
+    "LineFormat",
+    "OutOfStep",
+    "OutputSource",
+    "OutputsIdentity",
+    "Shortcut",
+    "StopReason",
+    "Stopping",
+    "TrialRange",
+    "Trials",
+    "Usable",
+    "costs_of",
+    "index_answers",
+    "index_lines",
+    "most_trials",
+    "parse",
+    "parse_trials",
+    "recorded_line",
+    "without_own",
+]

@@ -1,147 +1,21 @@
-"""What engines answered: one record per case and trial, and the JSON Lines file that holds recorded ones."""
+"""Files of recorded answers: JSON Lines, indexed by case and trial."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import accumulate
 from operator import attrgetter, lt
 from pathlib import Path
-from typing import Annotated, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
-from eval_pipeline.documents import (
-    Block,
-    Part,
-    RawLine,
-    decode_block,
-    decode_line,
-    line_blocks,
-    shown,
-    violations_of,
-)
+from eval_pipeline.answers.parsing import LARGEST_OUTPUT, decoded, first_json
+from eval_pipeline.answers.record import FIRST_TRIAL, LARGEST_TRIAL, Answer
+from eval_pipeline.files import RawLine, decode_block, decode_line, line_blocks, shown_field, violations_of
 from eval_pipeline.problems import Problems
-
-FIRST_TRIAL = 1
-LARGEST_TRIAL = 2**31
-LARGEST_OUTPUT = 4 * 2**20
-
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
-
-MISSING = "missing"
-STALE = "stale"
-TOO_LARGE = "too_large"
-NOT_JSON = "not_json"
-SCHEMA = "schema"
-
-
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an engine returned for one case in one trial: the text of its output, or why there is none."""
-
-    case_id: str
-    trial: int = FIRST_TRIAL
-    text: str | None = None
-    error: str | None = None
-    detail: str = ""
-    latency_ms: float | None = None
-    cost_usd: float | None = None
-    tokens: int | dict[str, int] | None = None
-    carried: msgspec.Raw = msgspec.Raw(b"null")
-    """What `prepare` contributes to the output, as JSON: it wins over what an engine says of it."""
-
-
-class AnswerSource(Protocol):
-    """Answers that can be looked up by case and trial."""
-
-    @property
-    def trials(self) -> tuple[int, ...]:
-        """The trials there are, in order."""
-
-    def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
-        """The answer for a case with that input in a trial, if there is one."""
-
-
-@runtime_checkable
-class OutputSource(AnswerSource, Protocol):
-    """Answers whose outputs can be had at once, without an `Answer` around each."""
-
-    def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
-        """The output for each case; None where `get` must be asked."""
-
-
-class Usable(msgspec.Struct, frozen=True):
-    """An output that satisfies its suite's contract."""
-
-    output: object
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """Why a case has no usable output."""
-
-    kind: str
-    detail: str
-
-
-def parse(answer: Answer | None, output_type: type) -> Usable | Failure:
-    """The output in an answer, or the reason why it cannot be used."""
-    if answer is None:
-        return Failure(MISSING, "there is no output for this case and trial")
-    if answer.error is not None:
-        return Failure(answer.error, answer.detail)
-    if answer.text is None:
-        return Failure(MISSING, "the output is null")
-    if len(answer.text) > LARGEST_OUTPUT:
-        return Failure(TOO_LARGE, f"{len(answer.text):,} characters; the limit is {LARGEST_OUTPUT:,}")
-    carried = msgspec.json.decode(answer.carried)
-    reason = ""
-    for text in _json_in(answer.text):
-        try:
-            if carried is None:
-                return Usable(msgspec.json.decode(text, type=output_type))
-            value = msgspec.json.decode(text)
-            merged = {**value, **carried} if isinstance(value, dict) else value
-            return Usable(msgspec.convert(merged, output_type))
-        except msgspec.ValidationError as error:
-            return Failure(SCHEMA, str(error))
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            reason = reason or str(error)
-    return Failure(NOT_JSON, reason)
-
-
-def without_own(carried: msgspec.Raw, answer: Answer) -> msgspec.Raw:
-    """What was carried, as far as the answer does not say it itself."""
-    own = _first_json(answer.text)
-    known = msgspec.json.decode(carried)
-    if not isinstance(own, dict) or known is None:
-        return carried
-    left = {name: value for name, value in known.items() if name not in own}
-    return msgspec.Raw(msgspec.json.encode(left))
-
-
-def _first_json(text: str | None) -> Any:
-    """The JSON of an answer, wherever it stands in the text; None without any."""
-    return next(filter(None, map(_decoded, _json_in(text or ""))), None)
-
-
-def _decoded(text: str | None) -> Any:
-    """A text as JSON; None where it is none."""
-    with suppress(msgspec.DecodeError, UnicodeError, RecursionError):
-        return None if text is None else msgspec.json.decode(text)
-    return None
-
-
-def _json_in(text: str) -> Iterator[str]:
-    """Where the JSON of an answer may stand: all of it, a fenced block, or between the outermost braces."""
-    yield text
-    if fenced := _FENCED.search(text):
-        yield fenced[1]
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        yield text[start : end + 1]
 
 
 class RecordedLine(msgspec.Struct, frozen=True):
@@ -180,10 +54,10 @@ def recorded_line(answer: Answer) -> bytes:
     """
     output: Any = answer.text
     carried = msgspec.json.decode(answer.carried) or {}
-    value = _decoded(answer.text)
+    value = decoded(answer.text)
     if isinstance(value, dict | list):
         output = value
-    elif carried and isinstance(found := _first_json(answer.text), dict):
+    elif carried and isinstance(found := first_json(answer.text), dict):
         output = found
     if isinstance(output, dict):
         output = {**output, **carried}
@@ -322,7 +196,7 @@ class AnswerFile:
                     file.seek(offset)
                 line = file.readline()
                 position = offset + len(line)
-                found.append(_ended(line))
+                found.append(ended(line))
         return found
 
     def without_case(self, known: Collection[str]) -> list[str]:
@@ -333,89 +207,7 @@ class AnswerFile:
         return sorted({case_id for places in self._places.values() for case_id in places} - asked)
 
 
-class OutOfStep(Exception):
-    """The lines of a file do not follow the cases one by one, or are not all in order."""
-
-
-class AnswersInStep:
-    """A file whose lines follow the cases one by one, all of the first trial.
-
-    It is read once, along with the cases, and nothing of it is kept. Whatever does not fit is `OutOfStep`:
-    then an `AnswerFile` tells everything about it.
-    """
-
-    trials = (FIRST_TRIAL,)
-    repeated = 0
-
-    def __init__(self, path: Path, format_: LineFormat[Any], shortcut: Shortcut[Any], part: Part) -> None:
-        self.warnings = Problems()
-        self._blocks = line_blocks(path, self.warnings, part)
-        self._format = format_
-        self._shortcut = shortcut
-        self._id = attrgetter(format_.id_field)
-        self._decoder = msgspec.json.Decoder(format_.line)
-        self._ids: list[str] = []
-        self._outputs: list[Any] = []
-        self._unusual: dict[str, Answer] = {}
-
-    def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
-        """The outputs on the next lines, which must belong to these cases; None where `get` must be asked."""
-        count = len(case_ids)
-        while len(self._ids) < count and (block := next(self._blocks, None)):
-            self._read(block)
-        if self._ids[:count] != case_ids:
-            raise OutOfStep
-        found = self._outputs[:count]
-        del self._ids[:count], self._outputs[:count]
-        return found
-
-    def get(self, case_id: str, trial: int, input_hash: str = "") -> Answer:
-        """The answer on a line that was just read and deserves a closer look."""
-        try:
-            return self._unusual.pop(case_id)
-        except KeyError:
-            raise OutOfStep from None
-
-    def without_case(self, known: Collection[str]) -> list[str]:
-        """Nothing: where lines are left over, they are out of step."""
-        if self._ids or any(self._blocks) or len(self.warnings):
-            raise OutOfStep
-        return []
-
-    def _read(self, block: Block) -> None:
-        data = _ended(block.data)
-        lines = self._shortcut.lines(data)
-        if len(lines) != data.count(b"\n"):  # some are blank
-            data = b"".join(_ended(line.data) for line in block.lines())
-            lines = self._shortcut.lines(data)
-        ids: list[Any] = [line and self._id(line) for line in lines]
-        outputs = [line and self._shortcut.output(line) for line in lines]
-        trials = {line.trial for line in lines if line}
-        closer = [number for number, output in enumerate(outputs) if output is None]
-        for number, line in zip(closer, _picked(data, closer), strict=True):
-            answer = self._answer(line)
-            ids[number] = answer.case_id
-            trials.add(answer.trial)
-            self._unusual[answer.case_id] = answer
-        if trials != {FIRST_TRIAL}:
-            raise OutOfStep
-        self._ids += ids
-        self._outputs += outputs
-
-    def _answer(self, line: bytes) -> Answer:
-        try:
-            return self._format.answer(self._decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise OutOfStep from None
-
-
-def _picked(data: bytes, numbers: Sequence[int]) -> list[bytes]:
-    """Some of the lines in a block."""
-    lines = BytesIO(data).readlines() if numbers else []
-    return [lines[number] for number in numbers]
-
-
-def _ended(line: bytes) -> bytes:
+def ended(line: bytes) -> bytes:
     """A line with a line end, which the last one of a file may lack."""
     return line if line.endswith(b"\n") else line + b"\n"
 
@@ -463,7 +255,7 @@ def _report(raw: RawLine, path: Path, problems: Problems, format_: LineFormat[An
     for violation in violations_of(decoded.value, format_.line) if decoded else ():
         if violation.path[:1] and violation.path[0] in as_it_is:  # any JSON will do there
             continue
-        field = shown(violation.path)
+        field = shown_field(violation.path)
         problems.add(path, violation.message, format_.remedy, line=raw.number, field=field)
 
 

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value
-from eval_pipeline.reports.numbers import counted
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 StopReason = Literal["settled", "futile", "out_of_trials", "nothing_to_compare"]
 
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _REMEDY = "Write a number of trials from 1 on, or a range such as 1-5 ({min: 1, max: 5} in a file)."
-_TOLD: dict[StopReason, str] = {
+_REASONS: dict[StopReason, str] = {
     "settled": "every gated metric is settled",
     "futile": "further trials are unlikely to settle what is open",
     "out_of_trials": "some gated metrics are still open, and the trials are used up",
@@ -53,11 +53,11 @@ class Stopping(msgspec.Struct, frozen=True):
         return (self.plan.max - self.trials) * self.cases
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """In words: `2 of at most 5 trials asked: every gated metric is settled. 45 calls saved.`."""
         against = f" (against {self.against})" if self.against else ""
         asked = f"{self.trials} of at most {counted(self.plan.max, 'trial')}"
-        return f"{asked} asked: {_TOLD[self.reason]}{against}. {counted(self.calls_saved, 'call')} saved."
+        return f"{asked} asked: {_REASONS[self.reason]}{against}. {counted(self.calls_saved, 'call')} saved."
 
 
 def most_trials(trials: Trials) -> int:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from eval_pipeline.answers.recorded import AnswerSource
-from eval_pipeline.answers.trials import Stopping, StopReason, TrialRange
-from eval_pipeline.comparison.compare import Overlap, Side, looks_of, overlap_of, partition, rules_for
-from eval_pipeline.comparison.pairing import paired_metrics
+from eval_pipeline.answers import AnswerSource, Stopping, StopReason, TrialRange
+from eval_pipeline.asking.collecting import TrialAnswers
+from eval_pipeline.comparison import Overlap, Side, looks_of, overlap_of, paired_metrics, partition, rules_for
 from eval_pipeline.gates import Gate
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.outputs import TrialAnswers
 from eval_pipeline.scoring import Scores, score_cases
 from eval_pipeline.statistics.stopping import progress
 from eval_pipeline.suite import Context, Suite

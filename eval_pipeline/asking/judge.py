@@ -14,15 +14,14 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers.recorded import FIRST_TRIAL, MISSING, TOO_LARGE, Failure, Usable, parse
-from eval_pipeline.content import content_hash
-from eval_pipeline.documents import read_json_lines
+from eval_pipeline.answers import FIRST_TRIAL, MISSING, TOO_LARGE, Failure, Usable, parse
 from eval_pipeline.engines import Engine, Request
-from eval_pipeline.evaluation import context_for
+from eval_pipeline.files import content_hash, read_json_lines
 from eval_pipeline.golden import JUDGE_FILE
 from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
+from eval_pipeline.scoring import context_for
 from eval_pipeline.suite import Context, Item, Judge, Measured, Model, Suite, Verdicts
 
 LONGEST_PROMPT = 200_000
@@ -38,7 +37,7 @@ def judged_context(
     engine = context.settings.judge if suite.judge else None
     if suite.judge is None or engine is None:
         return context
-    from eval_pipeline.engines.configuration import open_judge
+    from eval_pipeline.engines import open_judge
 
     schema = msgspec.json.schema(suite.judge.verdict)
     files = [folder / JUDGE_FILE for folder in folders]
@@ -113,7 +112,7 @@ class EngineJudge:
         return Measured(agreed / len(pairs), f"{told}, {unjudged} without a verdict" if unjudged else told)
 
     def _ask(self, questions: Iterable[tuple[tuple[str, int], Any]]) -> Verdicts:
-        from eval_pipeline.outputs import run
+        from eval_pipeline.asking.collecting import run
 
         found: dict[tuple[str, int], Usable | Failure] = {}
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import Protocol
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 
 
 class Progress(Protocol):

@@ -13,8 +13,8 @@ from dagster import DagsterEventType
 from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Message
 from eval_pipeline.project import Project
-from eval_pipeline.reports.markdown import plain, readable, table
-from eval_pipeline.store.database import database_url
+from eval_pipeline.reports import plain, readable, table
+from eval_pipeline.store import database_url
 
 TARGETS = {"critical": "EVAL_PIPELINE_ALERTS_CRITICAL", "warning": "EVAL_PIPELINE_ALERTS_WARNING"}
 """Environment variables with apprise URLs, separated by blanks."""

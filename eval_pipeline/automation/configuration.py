@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from eval_pipeline.documents import Violation, read_yaml
+from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 

@@ -3,8 +3,7 @@
 import dagster as dg
 
 from eval_pipeline import stages
-from eval_pipeline.orchestration.assets import evaluation_job
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.suite import Suite
 
 EVALUATION_TAG = "eval_pipeline/evaluation"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import msgspec
 
-from eval_pipeline.store.database import Database, text_type
+from eval_pipeline.store import Database, text_type
 from eval_pipeline.suite import Severity
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.evaluations import evaluation_request, register
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import active_versions, load_prompts
+from eval_pipeline.prompts import active_versions, load_prompts
 from eval_pipeline.suite import Suite
 
 Versions = Callable[[], list[str]]

@@ -8,12 +8,12 @@ import dagster as dg
 import msgspec
 
 from eval_pipeline.automation.evaluations import evaluation_request
-from eval_pipeline.content import content_hash, files_hash
+from eval_pipeline.files import content_hash, files_hash
 from eval_pipeline.golden import read_cases
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration import partitions_of
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import Prompt, active_versions, load_prompt, versions_in
+from eval_pipeline.prompts import Prompt, active_versions, load_prompt, versions_in
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
 

@@ -8,17 +8,19 @@ from collections.abc import Collection
 import click
 import msgspec
 
-from eval_pipeline import stages
-from eval_pipeline.approvals import Approval
 from eval_pipeline.cli.compare import BASELINE
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.decisions import (
+    Approval,
+    keep_approval,
+    latest_result,
+    objections_to,
+    read_approvals,
+    result_key,
+)
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import prompt_file
-from eval_pipeline.store import Store
-from eval_pipeline.store.approvals import keep_approval, read_approvals, result_key
-from eval_pipeline.store.baselines import objections
+from eval_pipeline.prompts import prompt_file
+from eval_pipeline.stages import Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -83,12 +85,14 @@ def _approve(
 ) -> None:
     from eval_pipeline.reports.console import person
 
-    evaluation, comparison = _result(project, suite, version, against)
-    approvals = comparison.approvals if comparison else ()
-    found = objections(evaluation, [comparison] if comparison else [], approvals)
-    possible = set(comparison.open if comparison else ())
+    bench = Workbench(project, suite)
+    result = latest_result(bench, version)
+    standing = result.against_baseline() if against == BASELINE else result.against(_version(bench, against))
+    evaluation, comparison = result.evaluation, standing.comparison if standing else None
+    open_ = objections_to(bench, evaluation, standing).holding
+    possible = set(standing.open if standing else ())
     if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
-        possible.update(name for each in found for name in each.metrics)
+        possible.update(name for each in open_ for name in each.metrics)
     _stop_unless_possible(metrics, possible)
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     approval = Approval(
@@ -100,13 +104,13 @@ def _approve(
         approved_by=by or person(),
         approved_at=now.isoformat(),
         expires_at=(now + datetime.timedelta(days=days)).isoformat(),
-        result=result_key(evaluation, comparison, stages.load_gates(project, suite)),
-        conclusion=comparison.conclusion if comparison else "; ".join(each.text for each in found),
+        result=result_key(evaluation, comparison, bench.gates),
+        conclusion=standing.conclusion if standing else "; ".join(each.text for each in open_),
         before=comparison.identities[0] if comparison and comparison.identities else None,
         after=evaluation.identity.outputs,
     )
     path = keep_approval(project.golden(suite.name), approval)
-    click.echo(f"{version} against {approval.against}: {approval.told}")
+    click.echo(f"{version} against {approval.against}: {approval.summary}")
     rest = sorted(possible - set(metrics))
     if rest:
         click.echo(f"Not approved: {', '.join(rest)}")
@@ -123,19 +127,8 @@ def _stop_unless_possible(metrics: tuple[str, ...], possible: Collection[str]) -
         raise bad_value("--metric", f"{', '.join(wrong)} needs no approval here", remedy)
 
 
-def _result(
-    project: Project, suite: Suite, version: str, against: str
-) -> tuple[Evaluation, Comparison | None]:
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, suite).table
-    answers = stages.current_answers(project, store, suite, golden, version)
-    scored = stages.score_answers(project, suite, golden, answers)
-    evaluation = stages.evaluate(project, suite, scored, stages.load_gates(project, suite))
-    if against == BASELINE:
-        return evaluation, stages.compare_with_baseline(project, suite, golden, answers)
-    other = prompt_file(project.prompts(suite.name), against).stem
-    before = stages.current_answers(project, store, suite, golden, other)
-    return evaluation, stages.compare_versions(project, suite, golden, before, answers)
+def _version(bench: Workbench, name: str) -> str:
+    return prompt_file(bench.project.prompts(bench.suite.name), name).stem
 
 
 def _list(project: Project, suite: Suite, as_json: bool) -> None:
@@ -146,6 +139,6 @@ def _list(project: Project, suite: Suite, as_json: bool) -> None:
     now = datetime.datetime.now(datetime.UTC)
     for each in approvals:
         state = "expired" if each.expired(now) else "not expired"
-        click.echo(f"{each.version} against {each.against} ({state}): {each.told}")
+        click.echo(f"{each.version} against {each.against} ({state}): {each.summary}")
     if not approvals:
         click.echo(f"{suite.name} has no approval.")

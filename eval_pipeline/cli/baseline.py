@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import click
 
-from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison.compare import Comparison
+from eval_pipeline.decisions import Refused, Result, Standing, latest_result, promote
+from eval_pipeline.numbers import number
 from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import prompt_name, versions_in
-from eval_pipeline.reports.evaluation import units
-from eval_pipeline.reports.numbers import number
-from eval_pipeline.store import Store
-from eval_pipeline.store.baselines import Refused, baseline_file, promote, read_baseline
-from eval_pipeline.store.tables import AnswerTable, GoldenTable
+from eval_pipeline.prompts import prompt_name, versions_in
+from eval_pipeline.reports import units
+from eval_pipeline.stages import Workbench
+from eval_pipeline.store import Store, baseline_file, read_baseline
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -45,24 +43,18 @@ def promote_(
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why this evaluation is to be the measure.")
     project = Project.find()
-    store, found = Store(project.state), find_suite(project, suite)
-    loaded = stages.load_golden(project, store, found)
-    answers = stages.current_answers(project, store, found, loaded.table, version)
-    if loaded.unsigned:
-        remedy = f"Review it, then run: eval-pipeline golden freeze {found.name} --reason …"
-        raise bad_value("golden set", f"nobody signed it off ({', '.join(loaded.unsigned[:5])})", remedy)
-    scored = stages.score_answers(project, found, loaded.table, answers)
-    evaluation = stages.evaluate(project, found, scored, stages.load_gates(project, found))
+    bench = Workbench(project, find_suite(project, suite))
+    result = latest_result(bench, version)
+    if unsigned := result.golden.unsigned:
+        remedy = f"Review it, then run: eval-pipeline golden freeze {bench.suite.name} --reason …"
+        raise bad_value("golden set", f"nobody signed it off ({', '.join(unsigned[:5])})", remedy)
     try:
-        comparison = _compared(project, found, loaded.table, answers, replace)
-        approvals = stages.approvals_for(project, found, evaluation, comparison)
-        golden = project.golden(found.name)
-        baseline = promote(golden, evaluation, comparison, answers, by or person(), reason, approvals)
+        baseline = promote(result, _standing(result, replace), by or person(), reason)
     except Refused as refused:
         click.echo(f"{version} cannot become the baseline:\n{refused}", err=True)
         context.exit(BLOCKED)
-    store.drop_proposals(found.name, prompt_name(version))
-    file = shown_path(baseline_file(golden, version))
+    bench.store.drop_proposals(bench.suite.name, prompt_name(version))
+    file = shown_path(baseline_file(bench.golden_folder, version))
     click.echo(f"{version} is the baseline of {prompt_name(version)}, by {baseline.promoted_by}: {file}")
 
 
@@ -90,7 +82,7 @@ def show(suite: str, as_json: bool) -> None:
         )
     unit = units(found)
     for proposal in Store(project.state).proposals(found.name):
-        click.echo(proposal.told)
+        click.echo(proposal.text)
     for baseline in baselines:
         click.echo(f"{baseline.version}: {baseline.reason}")
         click.echo(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
@@ -100,11 +92,10 @@ def show(suite: str, as_json: bool) -> None:
         )
 
 
-def _compared(
-    project: Project, suite: Suite, golden: GoldenTable, answers: AnswerTable, replace: bool
-) -> Comparison | None:
+def _standing(result: Result, replace: bool) -> Standing | None:
+    """How a result stands against the present baseline; one that cannot be read may be replaced."""
     try:
-        return stages.compare_with_baseline(project, suite, golden, answers)
+        return result.against_baseline()
     except BadInput:
         if replace:
             return None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import click
 import msgspec
 
-from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison.compare import Comparison
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.decisions import objections, standing_of
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import active_versions, prompt_file
-from eval_pipeline.store import Store
-from eval_pipeline.store.tables import AnswerTable, GoldenTable
-from eval_pipeline.suite import Suite
+from eval_pipeline.prompts import active_versions, prompt_file
+from eval_pipeline.reports import comparison_data
+from eval_pipeline.stages import Workbench, compare_versions, compare_with_baseline, load_golden
+from eval_pipeline.store import AnswerTable
 from eval_pipeline.suites import find_suite
 
 BASELINE = "baseline"
@@ -31,59 +31,43 @@ def command(context: click.Context, suite: str, version: str | None, against: st
     Both sides are scored by today's code on the cases they share. Exits with 1 when the change
     blocks or needs an approval that nobody gave.
     """
-    project = Project.find()
-    store = Store(project.state)
-    found = find_suite(project, suite)
-    golden = stages.load_golden(project, store, found).table
-    judged = prompt_file(project.prompts(found.name), version or _active(project, found)).stem
-    after = _answers(store, found, judged)
-    comparison = _compare(project, store, found, golden, against, after)
+    bench = Workbench(Project.find(), find_suite(Project.find(), suite))
+    name = prompt_file(bench.project.prompts(bench.suite.name), version or _active(bench)).stem
+    standing = standing_of(bench.golden_folder, _compare(bench, name, against))
     if as_json:
-        report = {
-            **msgspec.to_builtins(comparison),
-            "approved": comparison.approved,
-            "stops": comparison.stops,
-            "sentence": comparison.sentence,
-            "conclusion": comparison.conclusion,
-        }
-        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
+        data = comparison_data(standing)
+        click.echo(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
     else:
         from eval_pipeline.reports.console import print_comparison
 
-        print_comparison(found, comparison)
-    context.exit(BLOCKED if comparison.stops else 0)
+        print_comparison(bench.suite, standing)
+    context.exit(BLOCKED if objections(None, [standing]).blocking else 0)
 
 
-def _compare(
-    project: Project, store: Store, suite: Suite, golden: GoldenTable, against: str, after: AnswerTable
-) -> Comparison:
+def _compare(bench: Workbench, version: str, against: str) -> Comparison:
+    golden = load_golden(bench).table
+    after = _answers(bench, version)
     if against != BASELINE:
-        other = prompt_file(project.prompts(suite.name), against).stem
-        return stages.compare_versions(project, suite, golden, _answers(store, suite, other), after)
-    comparison = stages.compare_with_baseline(project, suite, golden, after)
+        other = prompt_file(bench.project.prompts(bench.suite.name), against).stem
+        return compare_versions(bench, golden, _answers(bench, other), after)
+    comparison = compare_with_baseline(bench, golden, after)
     if comparison is None:
-        version = after.identity.version
-        raise bad_value(
-            "--against",
-            "there is no baseline",
-            f"Run: eval-pipeline baseline promote {suite.name} {version} --reason …",
-        )
+        remedy = f"Run: eval-pipeline baseline promote {bench.suite.name} {version} --reason …"
+        raise bad_value("--against", "there is no baseline", remedy)
     return comparison
 
 
-def _active(project: Project, suite: Suite) -> str:
-    active = active_versions(suite, project.prompts(suite.name))
+def _active(bench: Workbench) -> str:
+    suite = bench.suite
+    active = active_versions(suite, bench.project.prompts(suite.name))
     if len(active) != 1:
         raise bad_value("--prompt", f"{len(active)} versions of {suite.name} are active", "Name one.")
     return active[0]
 
 
-def _answers(store: Store, suite: Suite, version: str) -> AnswerTable:
-    answers = store.outputs(suite.name, version)
+def _answers(bench: Workbench, version: str) -> AnswerTable:
+    answers = bench.store.outputs(bench.suite.name, version)
     if answers is None:
-        raise bad_value(
-            "version",
-            f"{version!r} was never evaluated",
-            f"Run: eval-pipeline run {suite.name} --prompt {version}",
-        )
+        remedy = f"Run: eval-pipeline run {bench.suite.name} --prompt {version}"
+        raise bad_value("version", f"{version!r} was never evaluated", remedy)
     return answers

@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from eval_pipeline import stages
-from eval_pipeline.answers.trials import Trials
+from eval_pipeline.answers import Trials
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
-from eval_pipeline.content import replacing, write_json, write_text
-from eval_pipeline.decisions.touched import (
-    Change,
-    Touched,
-    change_since,
-    only_unread_text_changed,
-    touched_suites,
-    was_active,
-)
-from eval_pipeline.evaluation import context_for
-from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
-from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import (
-    active_versions,
-    load_prompt,
-    prompt_name,
-    version_order,
-    versions_in,
-)
-from eval_pipeline.reports.markdown import readable
-from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline.verdict import (
+from eval_pipeline.decisions import (
     BROKEN,
     EXIT_CODES,
     SIGNS,
-    FailedCheck,
-    Judged,
+    Change,
+    Decision,
+    Touched,
+    change_since,
     crashed,
-    judge_version,
-    to_junit,
-    to_markdown,
-    to_report,
+    decide,
+    only_unread_text_changed,
+    touched_suites,
     unusable,
+    was_active,
     worst,
 )
-
-if TYPE_CHECKING:
-    from dagster import AssetCheckEvaluation
+from eval_pipeline.files import replacing, write_json, write_text
+from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
+from eval_pipeline.project import Project
+from eval_pipeline.prompts import active_versions, load_prompt, prompt_name, version_order, versions_in
+from eval_pipeline.reports import to_junit, to_markdown, to_report
+from eval_pipeline.stages import Workbench, prepare_asking
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite, suite_names
 
 PROMPT = "prompt"
 _ACTIVATE = "Evaluate a version, and run: eval-pipeline prompt activate"
@@ -90,29 +72,31 @@ def command(
     touched = (
         touched_suites(change, found) if change else {name: Touched(reasons={"asked for"}) for name in found}
     )
-    judged: list[Judged] = []
+    decisions: list[Decision] = []
     for name, what in touched.items():
         causes, refused = _versions(project, found[name], what, change)
-        judged += refused
+        decisions += refused
         for version, cause in causes.items():
             try:
-                judged.append(_judge(project, found[name], version, cause, change, engine, trials))
+                decisions.append(
+                    _decide(Workbench(project, found[name]), version, cause, change, engine, trials)
+                )
             except Exception as error:  # the red line of one suite; what the others came to is still written
                 traceback.print_exc()
-                judged.append(crashed(name, version, cause, error))
+                decisions.append(crashed(name, version, cause, error))
     untouched = [name for name in found if name not in touched]
-    report = to_report(judged, found, untouched)
+    report = to_report(decisions, found, untouched)
     write_json(project.state / LAST_REPORT, report)
     if json_file:
         write_json(json_file, report)
     if markdown:
-        write_text(markdown, to_markdown(judged, found, untouched))
+        write_text(markdown, to_markdown(decisions, found, untouched))
     if junit:
         with replacing(junit) as temporary:
-            temporary.write_bytes(to_junit(judged))
-    _print(judged, untouched)
+            temporary.write_bytes(to_junit(decisions))
+    _print(decisions, untouched)
     click.echo(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
-    context.exit(EXIT_CODES[worst(judged)])
+    context.exit(EXIT_CODES[worst(decisions)])
 
 
 def _suites_of(project: Project) -> list[str]:
@@ -126,7 +110,7 @@ def _suites_of(project: Project) -> list[str]:
 
 def _versions(
     project: Project, suite: Suite, touched: Touched, change: Change | None
-) -> tuple[dict[str, str], list[Judged]]:
+) -> tuple[dict[str, str], list[Decision]]:
     """The versions to evaluate, with the cause, and those that cannot be.
 
     Evaluated are changed versions, and the active ones where anything else changed. A suite without an
@@ -191,76 +175,47 @@ def _lost(
     ]
 
 
-def _judge(
-    project: Project,
-    suite: Suite,
+def _decide(
+    bench: Workbench,
     version: str,
     cause: str,
     change: Change | None,
     engine: str | None,
     trials: Trials | None,
-) -> Judged:
-    from eval_pipeline.orchestration.checks import problems_of
+) -> Decision:
     from eval_pipeline.orchestration.launching import execute
     from eval_pipeline.reports.console import Bar
-    from eval_pipeline.store import Store
 
     try:
-        asking = stages.prepare_asking(project, suite, version, engine=engine, trials=trials)
+        asking = prepare_asking(bench, version, engine=engine, trials=trials)
         unread = change is not None and only_unread_text_changed(
-            project, suite, asking.prompt, change.base, asking.engine.reads_prompt
+            bench.project, bench.suite, asking.prompt, change.base, asking.engine.reads_prompt
         )
-        config = {"engine": engine, "trials": trials}
         with Bar() as bar:
-            outcome = execute(project, suite, version, config, bar)
-        unsigned = stages.load_golden(project, Store(project.state), suite).unsigned
-    except BadInput as bad:
-        return unusable(suite.name, version, cause, bad.problems)
-    problems = [problem for check in outcome.checks if not check.passed for problem in problems_of(check)]
-    if problems or outcome.evaluation is None:
-        return unusable(suite.name, version, cause, problems)
-    try:
-        approvals = stages.approvals_for(project, suite, outcome.evaluation, outcome.comparison)
-        settings = context_for(suite, project.golden(suite.name)).settings
-    except BadInput as bad:
-        return unusable(suite.name, version, cause, bad.problems)
-    return judge_version(
-        suite.name,
-        version,
-        cause,
-        outcome.evaluation,
-        outcome.comparison,
-        unsigned,
-        _failed_checks(outcome.checks),
-        unread,
-        approvals,
-        outcome.stopping,
-        settings,
-    )
-
-
-def _failed_checks(checks: Sequence[AssetCheckEvaluation]) -> list[FailedCheck]:
-    """What failed besides gates, comparison and sign-off, which speak for themselves."""
-    from eval_pipeline.orchestration.checks import REGRESSION, SIGNED_OFF, gate_check
-
-    return [
-        FailedCheck(
-            check.check_name, readable(check.description or ""), blocking=check.severity.value == "ERROR"
+            outcome = execute(bench, version, {"engine": engine, "trials": trials}, bar)
+        if outcome.problems or outcome.evaluation is None:
+            return unusable(bench.suite.name, version, cause, outcome.problems)
+        return decide(
+            cause,
+            outcome.evaluation,
+            outcome.standing,
+            outcome.objections,
+            unsigned=outcome.unsigned,
+            unread_text=unread,
+            stopping=outcome.stopping,
+            settings=bench.context.settings,
         )
-        for check in checks
-        if not check.passed
-        and check.check_name not in (REGRESSION, SIGNED_OFF)
-        and not check.check_name.startswith(gate_check(""))
-    ]
+    except BadInput as bad:
+        return unusable(bench.suite.name, version, cause, bad.problems)
 
 
-def _print(judged: list[Judged], untouched: list[str]) -> None:
-    for each in judged:
+def _print(decisions: list[Decision], untouched: list[str]) -> None:
+    for each in decisions:
         click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in each.reasons:
             click.echo(f"  ✗ {line}", err=each.state in BROKEN)
         if each.stopping:
-            click.echo(f"  {each.stopping.told}")
+            click.echo(f"  {each.stopping.text}")
         for line in each.approved:
             click.echo(f"  ✓ approved: {line}")
         for line in each.warnings:
@@ -269,5 +224,5 @@ def _print(judged: list[Judged], untouched: list[str]) -> None:
             click.echo(f"  Note: {line}")
     if untouched:
         click.echo(f"Not touched: {', '.join(untouched)}")
-    if not judged:
+    if not decisions:
         click.echo("Nothing to evaluate.")

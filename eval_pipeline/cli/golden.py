@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.evaluation import context_for
 from eval_pipeline.golden import (
     OverviewBuilder,
     golden_hash,
@@ -18,6 +17,7 @@ from eval_pipeline.golden import (
 )
 from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.project import Project
+from eval_pipeline.scoring import context_for
 from eval_pipeline.suite import Overview, Suite
 from eval_pipeline.suites import all_suites, find_suite
 

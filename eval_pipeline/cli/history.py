@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from eval_pipeline.content import replacing
+from eval_pipeline.files import replacing
 from eval_pipeline.gates import GATES_FILE, read_gates
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.reports.evaluation import units
-from eval_pipeline.reports.numbers import counted, number
-from eval_pipeline.store.database import database_url
-from eval_pipeline.store.history import History, Point, export
+from eval_pipeline.reports import units
+from eval_pipeline.scoring import Point
+from eval_pipeline.store import History, database_url, export
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 

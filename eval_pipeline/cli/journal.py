@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from eval_pipeline.engines.journal import Journal, Usage
+from eval_pipeline.engines import Journal, Usage
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.store.database import database_file, database_url
+from eval_pipeline.store import database_file, database_url
 
 OLDEST_DAYS = 36_500
 
@@ -51,7 +51,7 @@ def stats(as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(suite: str | None, days: int | None, yes: bool) -> None:
     """Forget answers, by suite, by age, or by both. What is forgotten has to be paid for again."""
-    from eval_pipeline.reports.numbers import counted
+    from eval_pipeline.numbers import counted
 
     if suite is None and days is None:
         raise bad_value("purge", "says nothing about what to forget", "Give --suite, --older-than or both.")
@@ -81,8 +81,8 @@ def _existing_journal(*, quiet: bool = False) -> Journal | None:
 
 
 def _print(rows: list[Usage]) -> None:
+    from eval_pipeline.numbers import counted
     from eval_pipeline.reports.console import print_table
-    from eval_pipeline.reports.numbers import counted
 
     header = ("suite", "version", "day", "engine", "calls", "prompt tokens", "completion tokens", "dollars")
     print_table(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eval_pipeline.answers.trials import Trials, parse_trials
+from eval_pipeline.answers import Trials, parse_trials
 
 
 class TrialsType(click.ParamType[Trials]):

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from eval_pipeline import stages
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison.compare import Comparison, MetricChange
-from eval_pipeline.content import write_text
+from eval_pipeline.comparison import Comparison, MetricChange
+from eval_pipeline.decisions import Refused, allow_activation, latest_result
+from eval_pipeline.files import write_text
+from eval_pipeline.numbers import change, number
 from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import (
+from eval_pipeline.prompts import (
     FrontMatter,
     Prompt,
     Status,
@@ -27,11 +28,8 @@ from eval_pipeline.prompts.versions import (
     version_order,
     versions_in,
 )
-from eval_pipeline.reports.evaluation import units
-from eval_pipeline.reports.numbers import change, number
-from eval_pipeline.store import Store
-from eval_pipeline.store.baselines import Objection, Refused, objections, refusal
-from eval_pipeline.store.tables import AnswerTable
+from eval_pipeline.reports import units
+from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -98,10 +96,12 @@ def activate(context: click.Context, suite: str, version: str) -> None:
         if each.name == prompt.name and each.front.status == "active" and each.version != version
     ]
     try:
-        comparison = _judge(project, found, prompt, others)
-    except Refused as refused:
+        result = latest_result(Workbench(project, found), version)
+        standing = allow_activation(result, [each.version for each in others])
+    except (Refused, NotCurrent) as refused:
         click.echo(f"{version} cannot become active:\n{refused}", err=True)
         context.exit(BLOCKED)
+    comparison = standing.comparison if standing else None
     edits = [(prompt.path, _with_status(prompt, "active"))]
     edits += [(other.path, _with_status(other, "archived")) for other in others]
     edits += [(folder / CHANGELOG, _noted(folder, found, prompt, others, comparison))]
@@ -137,42 +137,6 @@ def _following(folder: Path, active: Prompt, step: str) -> str:
     current = version_order(active.version)[1]
     minor = max(minor for _, major, minor in versions if major == current)
     return f"{active.name}-v{current}.{minor + 1}"
-
-
-def _judge(project: Project, suite: Suite, prompt: Prompt, replaced: list[Prompt]) -> Comparison | None:
-    """Refuse what the numbers do not allow; the comparison with the version that is replaced."""
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, suite).table
-    answers = _current(store, suite, prompt, golden.facts.inputs_hash)
-    scored = stages.score_answers(project, suite, golden, answers)
-    evaluation = stages.evaluate(project, suite, scored, stages.load_gates(project, suite))
-    against: list[Comparison | None] = [stages.compare_with_baseline(project, suite, golden, answers)]
-    against += [
-        stages.compare_versions(
-            project, suite, golden, _current(store, suite, each, golden.facts.inputs_hash), answers
-        )
-        for each in replaced
-    ]
-    approvals = stages.approvals_for(project, suite, evaluation, against[0])
-    own = objections(evaluation, [against[0]] if against[0] else [], approvals)
-    if own:
-        raise refusal(suite.name, prompt.version, own)
-    for each in against[1:]:
-        if each is not None and each.undecided:
-            found = Objection(tuple(each.undecided), f"Compared with {each.before}: {each.sentence}")
-            raise refusal(suite.name, prompt.version, [found], f" --against {each.before}")
-    return against[-1]
-
-
-def _current(store: Store, suite: Suite, prompt: Prompt, inputs_hash: str) -> AnswerTable:
-    """The answers of a version as it is now; refuses where there are none."""
-    rerun = f"Run: eval-pipeline run {suite.name} --prompt {prompt.version}"
-    answers = store.outputs(suite.name, prompt.version)
-    if answers is None:
-        raise Refused(f"{prompt.version} was never evaluated. {rerun}")
-    if (answers.identity.prompt_hash, answers.identity.inputs_hash) != (prompt.hash, inputs_hash):
-        raise Refused(f"{prompt.version} or the golden set changed since it was evaluated. {rerun}")
-    return answers
 
 
 def _read(path: Path) -> str:

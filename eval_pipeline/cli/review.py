@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from eval_pipeline.cli import BLOCKED
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.reports.markdown import flat
-from eval_pipeline.reports.numbers import counted
+from eval_pipeline.reports import flat
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.review.cases import ExpectedError

@@ -8,22 +8,19 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from eval_pipeline import stages
-from eval_pipeline.answers.trials import TrialRange, Trials
-from eval_pipeline.approvals import approved_metrics
+from eval_pipeline.answers import TrialRange, Trials
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
-from eval_pipeline.engines.configuration import read_engines
+from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import active_versions, load_prompt, prompt_file, versions_in
-from eval_pipeline.reports.console import Bar, print_summary
-from eval_pipeline.reports.markdown import readable
-from eval_pipeline.reports.numbers import counted
-from eval_pipeline.stages import DEFAULT_SAMPLE
-from eval_pipeline.store import Store
+from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
+from eval_pipeline.reports import readable
+from eval_pipeline.reports.console import Bar, print_objections, print_summary
+from eval_pipeline.stages import DEFAULT_SAMPLE, Workbench, estimate_cost, load_golden, prepare_asking
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import all_suites, find_suite
 
@@ -124,9 +121,9 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
 
 def _estimate(project: Project, suite: Suite, version: str, options: Options) -> None:
     """Say what evaluating a version would cost."""
-    asking = stages.prepare_asking(project, suite, version, **msgspec.structs.asdict(options))
-    golden = stages.load_golden(project, Store(project.state), suite).table
-    cost = stages.estimate_cost(suite, golden, asking)
+    bench = Workbench(project, suite)
+    asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
+    cost = estimate_cost(bench, load_golden(bench).table, asking)
     dollars = (
         "unknown cost (engines.yaml has no prices)" if cost.dollars is None else f"about ${cost.dollars:.4f}"
     )
@@ -139,32 +136,30 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
 
 def _evaluate(project: Project, suite: Suite, version: str, options: Options) -> bool:
     """Run the chain for one version, print what came out, and say whether it blocks."""
-    from eval_pipeline.orchestration.checks import problems_of
     from eval_pipeline.orchestration.launching import execute
 
     click.echo(f"{suite.name}: {version}")
-    config = msgspec.structs.asdict(options)
+    bench = Workbench(project, suite)
     with Bar() as bar:
-        outcome = execute(project, suite, version, config, bar)
-    unusable = [problem for check in outcome.checks if not check.passed for problem in problems_of(check)]
-    if unusable or outcome.evaluation is None:
-        raise BadInput(unusable)
-    evaluation, comparison = outcome.evaluation, outcome.comparison
-    print_summary(suite, evaluation.summary)
+        outcome = execute(bench, version, msgspec.structs.asdict(options), bar)
+    if outcome.problems or outcome.evaluation is None:
+        raise BadInput(outcome.problems)
+    print_summary(suite, outcome.evaluation.summary)
     if outcome.stopping:
-        click.echo(outcome.stopping.told)
-    for check in outcome.checks:
-        if not check.passed and not check.check_name.startswith("gate_"):
-            sign = "✗" if check.severity.value == "ERROR" else "⚠"
-            click.echo(f"{sign} {check.check_name}: {readable(check.description or '')}")
-    if comparison and comparison.approved:
-        click.echo(f"✓ Against {comparison.before}: {comparison.conclusion}")
-    elif comparison and comparison.action == "proceed":
-        click.echo(f"Against {comparison.before}: {comparison.verdict}. {comparison.sentence}")
-    for proposal in Store(project.state).proposals(suite.name):
+        click.echo(outcome.stopping.text)
+    print_objections(outcome.objections)
+    if outcome.unsigned:
+        click.echo(f"⚠ golden set: {outcome.unsigned}")
+    standing = outcome.standing
+    if standing is None:
+        command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
+        click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
+    elif not standing.demands:
+        click.echo(
+            f"Against {standing.comparison.before}: {standing.comparison.verdict}. {standing.sentence}"
+        )
+    for proposal in bench.store.proposals(suite.name):
         if proposal.version == version:
-            click.echo(proposal.told)
-    click.echo(f"Report: {shown_path(Store(project.state).report_path(evaluation.identity))}")
-    approved = approved_metrics(stages.approvals_for(project, suite, evaluation, comparison))
-    failing = {gate.metric for gate in evaluation.summary.gates if gate.status == "fail"} - approved
-    return bool(failing) or (comparison is not None and comparison.stops)
+            click.echo(proposal.text)
+    click.echo(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")
+    return bool(outcome.objections.blocking)

@@ -11,18 +11,17 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from eval_pipeline.answers.recorded import AnswerFile, AnswersInStep, OutOfStep
-from eval_pipeline.asking.judge import judged_context
+from eval_pipeline.answers import AnswerFile, AnswersInStep, OutOfStep
+from eval_pipeline.asking import judged_context
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.documents import WHOLE, Part, parts_in_step
-from eval_pipeline.evaluation import measured_models, score_report, summarize
+from eval_pipeline.files import WHOLE, Part, parts_in_step
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import JSON_LINES, OverviewBuilder, joined, read_case_blocks, shortfalls
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.processes import in_processes, usable_processors
 from eval_pipeline.project import Project
-from eval_pipeline.reports.markdown import flat
-from eval_pipeline.scoring import Scores, merged, score_blocks
+from eval_pipeline.reports import flat, score_report
+from eval_pipeline.scoring import Scores, measured_models, merged, score_blocks, summarize
 from eval_pipeline.suite import Case, Context, Overview, Suite
 from eval_pipeline.suites import find_suite
 
@@ -74,9 +73,10 @@ def command(
         report = {**score_report(found, summary, used.settings), "outputs": odd}
         click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
     else:
-        from eval_pipeline.reports.console import print_summary
+        from eval_pipeline.reports.console import print_gates, print_summary
 
         print_summary(found, summary)
+        print_gates(summary)
     context.exit(0 if summary.passed else BLOCKED)
 
 

@@ -1,1 +1,37 @@
 """Two evaluations side by side: what moved, by how much, and whether that is noise."""
+
+from eval_pipeline.comparison.compare import compare
+from eval_pipeline.comparison.evidence import looks_of, partition, rules_for
+from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of
+from eval_pipeline.comparison.pairing import paired_metrics
+from eval_pipeline.comparison.records import (
+    ACTIONS,
+    ENDS,
+    Action,
+    CaseChange,
+    Comparison,
+    MetricChange,
+    rounded,
+)
+from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_trends
+
+__all__ = [
+    "ACTIONS",
+    "ENDS",
+    "Action",
+    "CaseChange",
+    "Comparison",
+    "MetricChange",
+    "MetricTrend",
+    "Overlap",
+    "Side",
+    "comparable",
+    "compare",
+    "looks_of",
+    "metric_trends",
+    "overlap_of",
+    "paired_metrics",
+    "partition",
+    "rounded",
+    "rules_for",
+]

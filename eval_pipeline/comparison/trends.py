@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from eval_pipeline.gates import Gate
-from eval_pipeline.reports.numbers import change, counted, number
-from eval_pipeline.scoring import quantities
+from eval_pipeline.numbers import Unit, change, counted, number
+from eval_pipeline.scoring import Point
 from eval_pipeline.statistics.trends import SLOPE_RUNS, Trend, trend
-from eval_pipeline.store.history import Point
-from eval_pipeline.suite import Suite, Unit
+from eval_pipeline.suite import Suite, quantities
 
 ALPHA = 0.05
 
@@ -28,7 +27,7 @@ class MetricTrend(msgspec.Struct, frozen=True):
     """What getting worse is called: `fell` or `rose`."""
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """What is alarming about it, in words."""
         reasons = []
         if self.found.declining:

@@ -1,1 +1,56 @@
 """What the numbers allow: gates, objections, approvals, and what a change touches."""
+
+from eval_pipeline.decisions.approvals import Approval, keep_approval, read_approvals, result_key
+from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
+from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, objections
+from eval_pipeline.decisions.release import Refused, allow_activation, promote
+from eval_pipeline.decisions.results import (
+    Result,
+    latest_result,
+    objections_to,
+    own_approvals,
+    propose,
+    standing_of,
+)
+from eval_pipeline.decisions.touched import (
+    Change,
+    Touched,
+    change_since,
+    only_unread_text_changed,
+    touched_suites,
+    was_active,
+)
+
+__all__ = [
+    "BROKEN",
+    "EXIT_CODES",
+    "SIGNS",
+    "Approval",
+    "Change",
+    "Decision",
+    "FailedCheck",
+    "Objections",
+    "Refused",
+    "Result",
+    "Standing",
+    "Touched",
+    "allow_activation",
+    "change_since",
+    "crashed",
+    "decide",
+    "keep_approval",
+    "latest_result",
+    "objections",
+    "objections_to",
+    "only_unread_text_changed",
+    "own_approvals",
+    "promote",
+    "propose",
+    "read_approvals",
+    "result_key",
+    "standing_of",
+    "touched_suites",
+    "unusable",
+    "was_active",
+    "worst",
+]

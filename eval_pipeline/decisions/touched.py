@@ -11,7 +11,7 @@ import msgspec
 
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import MARKER, Project
-from eval_pipeline.prompts.versions import Prompt, as_written
+from eval_pipeline.prompts import Prompt, as_written
 from eval_pipeline.suite import Suite
 
 PACKAGE = "eval_pipeline"

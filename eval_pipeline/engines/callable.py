@@ -12,11 +12,10 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.answers.trials import Trials
-from eval_pipeline.content import content_hash
-from eval_pipeline.engines import Request
+from eval_pipeline.answers import Answer, Trials
+from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.pool import in_parallel
+from eval_pipeline.files import content_hash
 from eval_pipeline.problems import bad_value
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Protocol, Self
 
 import msgspec
 
-from eval_pipeline.engines import Request
+from eval_pipeline.engines.interface import Request
 
 RATE_LIMITED = "rate_limited"
 TIMEOUT = "timeout"

@@ -10,17 +10,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from eval_pipeline.answers.trials import TrialRange, Trials
-from eval_pipeline.content import content_hash
-from eval_pipeline.documents import Violation, read_yaml
-from eval_pipeline.engines import Engine
+from eval_pipeline.answers import TrialRange, Trials
 from eval_pipeline.engines.calls import Client
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry, SuiteLimits, endpoint_violations
+from eval_pipeline.engines.interface import Engine
 from eval_pipeline.engines.local import LocalClient, LocalEntry, weights
+from eval_pipeline.files import Violation, content_hash, read_yaml
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import Prompt
-from eval_pipeline.store.database import database_url
+from eval_pipeline.prompts import Prompt
+from eval_pipeline.store import database_url
 from eval_pipeline.suite import Suite
 
 if TYPE_CHECKING:

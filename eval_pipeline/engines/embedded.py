@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.content import content_hash
-from eval_pipeline.engines import Request
-from eval_pipeline.evaluation import SHARED_PACKAGES
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines.interface import Request
+from eval_pipeline.files import content_hash
+from eval_pipeline.scoring import SHARED_PACKAGES
 from eval_pipeline.suite import Suite
 
 _SHARED = tuple(f"eval_pipeline.{name}" for name in SHARED_PACKAGES)

@@ -15,9 +15,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import msgspec
 
-from eval_pipeline.answers.trials import AtLeastOne, Trials
-from eval_pipeline.documents import Violation
-from eval_pipeline.engines import Request
+from eval_pipeline.answers import AtLeastOne, Trials
 from eval_pipeline.engines.calls import (
     MALFORMED,
     RATE_LIMITED,
@@ -31,6 +29,8 @@ from eval_pipeline.engines.calls import (
     Timeouts,
     withheld,
 )
+from eval_pipeline.engines.interface import Request
+from eval_pipeline.files import Violation
 from eval_pipeline.problems import bad_value
 
 if TYPE_CHECKING:

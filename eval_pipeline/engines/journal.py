@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
-from eval_pipeline.store.database import Database, text_type
+from eval_pipeline.store import Database, text_type
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, MetaData, Table, Update

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Self
 
 import msgspec
 
-from eval_pipeline.answers.trials import Trials
-from eval_pipeline.engines import Request
+from eval_pipeline.answers import Trials
 from eval_pipeline.engines.calls import Reply, Timeouts
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry
+from eval_pipeline.engines.interface import Request
 from eval_pipeline.problems import bad_value
 
 SERVER = Path(__file__).with_name("local_server.py")

@@ -8,26 +8,20 @@ import functools
 import random
 import time
 import uuid
-from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import msgspec
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.answers.trials import Trials
-from eval_pipeline.content import content_hash
-from eval_pipeline.engines import Request
+from eval_pipeline.answers import Answer, Trials
+from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.calls import (
-    CONNECTION,
     MALFORMED,
     RATE_LIMITED,
     REJECTED,
-    SERVER,
     TIMEOUT,
     TOO_LARGE,
     CallFailed,
@@ -37,13 +31,15 @@ from eval_pipeline.engines.calls import (
     withheld,
 )
 from eval_pipeline.engines.endpoint import Budget, Prices
+from eval_pipeline.engines.health import Health
+from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.journal import Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
+from eval_pipeline.files import content_hash
 from eval_pipeline.problems import BadInput
 from eval_pipeline.processes import is_gone, this_process
 
-BUDGET = "budget"
 LEASE_SECONDS = 60.0
 POLL_SECONDS = 0.2
 CLAIMED_AT_ONCE = 100
@@ -51,7 +47,6 @@ MOST_WAITING = 1000
 """So many calls that other runs are making are put off; then they are waited for."""
 FIRST_BACK_OFF = 0.5
 LONGEST_BACK_OFF = 60.0
-FAILURES_IN_A_ROW = 20
 CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 500
 """What an answer is taken to need before it is there."""
@@ -215,7 +210,7 @@ class _Asker:
         self._owner = f"{this_process()}/{uuid.uuid4().hex}"
         self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
-        self._health = _Health(engine.limits.concurrency)
+        self._health = Health(engine.limits.concurrency)
         self._purse = engine.purse
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -366,141 +361,6 @@ class _Asker:
         self._health.went_badly(failure, is_last)
         if failure.retry_after:
             await self._limiter.pause(failure.retry_after)
-
-
-class _Health:
-    """Whether an endpoint is there at all, as far as the latest calls tell.
-
-    Calls that fail in a row put it in doubt: then nobody waits for it but those who do already. Cases that
-    fail in a row, each a different question, prove it dead: then nothing is asked. A few questions that
-    always fail prove nothing.
-    """
-
-    def __init__(self, concurrency: int) -> None:
-        self._enough = max(FAILURES_IN_A_ROW, 2 * concurrency)
-        self._calls = 0
-        self._cases = 0
-        self._kind = CONNECTION
-
-    @property
-    def is_in_doubt(self) -> bool:
-        return self._calls >= self._enough
-
-    def stop_if_dead(self) -> None:
-        if self._cases >= self._enough:
-            told = f"{self._cases} cases in a row got no answer; not asked any more"
-            raise NotAsked(self._kind, f"the endpoint is down: {told}")
-
-    def went_well(self) -> None:
-        self._calls = self._cases = 0
-
-    def went_badly(self, failure: CallFailed, is_last: bool) -> None:
-        if not failure.transient:
-            self.went_well()  # whoever says no to a question is there
-            return
-        self._kind = failure.kind
-        self._calls += failure.kind in (CONNECTION, TIMEOUT, SERVER)
-        self._cases += is_last
-
-
-class Purse:
-    """What a run may still spend. What is under way counts by estimate until it is known.
-
-    Every call that was made counts, whatever became of it. A call waits as long as others under way may turn
-    out cheaper than thought. Where tokens or dollars are limited, the first call goes alone: how far the
-    estimate was off there, and on average ever after, corrects the next ones.
-    """
-
-    def __init__(self, budget: Budget | None) -> None:
-        budget = budget or Budget()
-        allowed = {"calls": budget.calls, "tokens": budget.tokens, "dollars": budget.dollars}
-        self._allowed = {what: amount for what, amount in allowed.items() if amount is not None}
-        self._spent: defaultdict[str, float] = defaultdict(float)
-        self._aside: defaultdict[str, float] = defaultdict(float)
-        self._estimated: defaultdict[str, float] = defaultdict(float)
-        self._under_way = 0
-        self._has_learnt = False
-        self.begin()
-
-    def begin(self) -> None:
-        """Get ready to be waited for in another loop."""
-        self._changed = asyncio.Condition()
-
-    def setting_aside(self, tokens: int, dollars: float) -> _Spending:
-        """Count an estimate for one call until what it came to is told; refused where the budget is spent."""
-        return _Spending(self if self._allowed else None, tokens, dollars)
-
-    async def set_aside(self, estimate: Mapping[str, float]) -> None:
-        """Count an estimate as soon as there is enough left for it."""
-        async with self._changed:
-            while (lacking := self._lacking(estimate)) and self._under_way:
-                await self._changed.wait()
-            if lacking:
-                raise NotAsked(BUDGET, self._refusal(lacking))
-            self._set_aside(estimate, 1)
-
-    async def settle(self, estimate: Mapping[str, float], *, was_made: bool) -> None:
-        """Count an estimate no more."""
-        self._set_aside(estimate, -1)
-        self._spent["calls"] += was_made
-        async with self._changed:
-            self._changed.notify_all()
-
-    def _set_aside(self, estimate: Mapping[str, float], calls: int) -> None:
-        self._under_way += calls
-        for what, amount in estimate.items():
-            self._aside[what] += calls * amount
-
-    def _lacking(self, estimate: Mapping[str, float]) -> str | None:
-        """What there is not enough of for one more call."""
-        for what, allowed in self._allowed.items():
-            factor = 1.0
-            if what != "calls":
-                if self._under_way and not self._has_learnt:
-                    return what
-                if self._estimated[what]:
-                    factor = max(1.0, self._spent[what] / self._estimated[what])
-            if self._spent[what] + factor * (self._aside[what] + estimate[what]) > allowed:
-                return what
-        return None
-
-    def _refusal(self, what: str) -> str:
-        allowed, spent = self._allowed[what], self._spent[what]
-        if spent >= allowed:
-            return f"the budget of {allowed:g} {what} for this run is spent"
-        return f"{spent:g} of the budget of {allowed:g} {what} for this run is spent; the rest is too little"
-
-    def learn(self, estimate: Mapping[str, float], came_to: Mapping[str, float]) -> None:
-        """Count what a call came to."""
-        self._has_learnt = True
-        for what, amount in came_to.items():
-            self._spent[what] += amount
-            self._estimated[what] += estimate[what]
-
-
-class _Spending:
-    """One call's part of a purse; of none where nothing is limited."""
-
-    __slots__ = ("_estimate", "_purse")
-
-    def __init__(self, purse: Purse | None, tokens: int, dollars: float) -> None:
-        self._purse = purse
-        self._estimate = {"calls": 1, "tokens": tokens, "dollars": dollars}
-
-    async def __aenter__(self) -> Self:
-        if self._purse is not None:
-            await self._purse.set_aside(self._estimate)
-        return self
-
-    def came_to(self, tokens: int, dollars: float) -> None:
-        if self._purse is not None:
-            self._purse.learn(self._estimate, {"tokens": tokens, "dollars": dollars})
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._purse is not None:
-            await self._purse.settle(self._estimate, was_made=not isinstance(error, NotAsked))
 
 
 @functools.lru_cache(maxsize=1)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from eval_pipeline.answers.recorded import MISSING, Answer
-from eval_pipeline.content import files_hash
-from eval_pipeline.engines import Request
+from eval_pipeline.answers import MISSING, Answer
+from eval_pipeline.engines.interface import Request
+from eval_pipeline.files import files_hash
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Suite
 

@@ -1,1 +1,14 @@
 """Dagster: assets, checks, resources, and launching runs."""
+
+from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.heritage_summary import build_summary
+
+__all__ = [
+    "build_chain",
+    "build_job",
+    "build_resources",
+    "build_summary",
+    "evaluation_job",
+    "partitions_of",
+]

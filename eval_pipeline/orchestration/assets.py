@@ -11,32 +11,27 @@ import dagster as dg
 import msgspec
 from pydantic import Field
 
+from eval_pipeline import reports as shown
 from eval_pipeline import stages
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.answers.trials import Stopping, parse_trials
-from eval_pipeline.asking.costs import Operations
-from eval_pipeline.asking.progress import Tally
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.comparison.trends import comparable, metric_trends
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.answers import Answer, Stopping, parse_trials
+from eval_pipeline.asking import Tally
+from eval_pipeline.comparison import comparable, metric_trends
+from eval_pipeline.decisions import Standing, objections_to, propose, standing_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Compared, Report, StoreIOManager
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.reports import evaluation as shown
-from eval_pipeline.reports.charts import image
-from eval_pipeline.scoring import quantities
-from eval_pipeline.store import Scored, Store
-from eval_pipeline.store.database import database_url
-from eval_pipeline.store.history import History
-from eval_pipeline.store.tables import AnswerTable, GoldenTable
-from eval_pipeline.suite import Suite
+from eval_pipeline.reports import image
+from eval_pipeline.scoring import Evaluation
+from eval_pipeline.store import AnswerTable, GoldenTable, History, Scored, database_url
+from eval_pipeline.suite import Suite, quantities
 
 STORE = "store"
 PROJECT = "project"
 PROGRESS = "progress"
+WORKBENCHES = "workbenches"
 SECONDS_BETWEEN_LINES = 5.0
 
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
@@ -48,6 +43,21 @@ class EvaluationConfig(dg.Config):
     engine: str | None = None
     trials: Any = Field(default=None, description="A number, or a range such as {min: 1, max: 5}.")
     sample: str = stages.DEFAULT_SAMPLE
+
+
+class Workbenches:
+    """One workbench for each suite of a run, so that the steps of a run load everything once."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._run_id = ""
+        self._benches: dict[str, stages.Workbench] = {}
+
+    def of(self, suite: Suite, run_id: str) -> stages.Workbench:
+        """The workbench of a suite in a run; the next run starts with a new one."""
+        if run_id != self._run_id:
+            self._run_id, self._benches = run_id, {}
+        return self._benches.setdefault(suite.name, stages.Workbench(self._project, suite))
 
 
 class LogProgress:
@@ -91,6 +101,7 @@ def build_resources(project: Project) -> dict[str, Any]:
     """What the assets of every suite share."""
     return {
         PROJECT: project,
+        WORKBENCHES: Workbenches(project),
         STORE: StoreIOManager(project.state),
         PROGRESS: dg.ResourceDefinition.hardcoded_resource(LogProgress),
     }
@@ -123,16 +134,17 @@ def _asset(
         description=description,
         partitions_def=None if stage == "golden_set" else partitions_of(suite.name),
         io_manager_key=STORE,
-        required_resource_keys={PROJECT, PROGRESS, STORE},
+        required_resource_keys={PROGRESS, STORE, WORKBENCHES},
         output_required=False,
         ins={name: dg.AssetIn(key=[suite.name, name]) for name in upstream},
         check_specs=check_specs,
     )
 
 
-def _store(context: dg.AssetExecutionContext) -> Store:
-    manager: StoreIOManager = context.resources.store
-    return manager.store
+def _bench(context: dg.AssetExecutionContext, suite: Suite) -> stages.Workbench:
+    """What this run has loaded of a suite already."""
+    benches: Workbenches = context.resources.workbenches
+    return benches.of(suite, context.run.run_id)
 
 
 def _golden_set(suite: Suite) -> dg.AssetsDefinition:
@@ -141,7 +153,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
     @_asset(suite, "golden_set", description, check_specs=checks.golden_specs(suite))
     def golden_set(context: dg.AssetExecutionContext) -> Results:
         try:
-            loaded = stages.load_golden(context.resources.project, _store(context), suite)
+            loaded = stages.load_golden(_bench(context, suite))
         except BadInput as bad:
             yield checks.problems_check(checks.WELL_FORMED, bad.problems)
             return
@@ -175,9 +187,7 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
     ) -> Results:
         try:
             answers = stages.answer_cases(
-                context.resources.project,
-                _store(context),
-                suite,
+                _bench(context, suite),
                 golden_set,
                 context.partition_key,
                 engine=config.engine,
@@ -188,25 +198,21 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
         except BadInput as bad:
             yield checks.problems_check(checks.PROMPT_VALID, bad.problems)
             return
-        operations = Operations.of(answers)
         yield dg.MaterializeResult(
             value=answers,
             data_version=dg.DataVersion(answers.identity.id),
-            metadata=_outputs_metadata(answers, operations),
+            metadata=_outputs_metadata(answers),
         )
-        limits = stages.load_operation_gates(context.resources.project, suite)
-        yield from checks.output_checks(context.partition_key, operations, limits)
+        limits = _bench(context, suite).operation_gates
+        yield from checks.output_checks(context.partition_key, answers.costs, limits)
 
     return model_outputs
 
 
-def _outputs_metadata(answers: AnswerTable, operations: Operations) -> dict[str, Any]:
-    identity = answers.identity
+def _outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
+    identity, costs = answers.identity, answers.costs
     numbers = {
-        "latency_p50_ms": operations.latency(50),
-        "latency_p95_ms": operations.latency(95),
-        "cost_usd": operations.cost_usd,
-        "tokens": operations.tokens,
+        name: getattr(costs, name) for name in ("latency_p50_ms", "latency_p95_ms", "cost_usd", "tokens")
     }
     return {
         "engine": identity.engine,
@@ -214,10 +220,10 @@ def _outputs_metadata(answers: AnswerTable, operations: Operations) -> dict[str,
         "sample": identity.sample,
         "trials": identity.trials,
         **_stopping_metadata(answers.stopping),
-        "answers": operations.answers,
-        "errors": operations.error_count,
+        "answers": costs.answers,
+        "errors": costs.error_count,
         **{name: value for name, value in numbers.items() if value is not None},
-        **({"error_kinds": dg.MetadataValue.md(shown.error_table(operations))} if operations.errors else {}),
+        **({"error_kinds": dg.MetadataValue.md(shown.error_table(costs))} if costs.errors else {}),
         "outputs_id": identity.id,
         "file": dg.MetadataValue.path(str(answers.path)),
     }
@@ -227,7 +233,7 @@ def _stopping_metadata(stopping: Stopping | None) -> dict[str, Any]:
     if stopping is None:
         return {}
     return {
-        "stopping": stopping.told,
+        "stopping": stopping.text,
         "stopped_because": stopping.reason,
         "most_trials": stopping.plan.max,
         "calls_saved": stopping.calls_saved,
@@ -243,7 +249,7 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
     def case_scores(
         context: dg.AssetExecutionContext, golden_set: GoldenTable, model_outputs: AnswerTable
     ) -> dg.MaterializeResult[Any]:
-        scored = stages.score_answers(context.resources.project, suite, golden_set, model_outputs)
+        scored = stages.score_answers(_bench(context, suite), golden_set, model_outputs)
         return dg.MaterializeResult(
             value=scored,
             data_version=dg.DataVersion(scored.identity.id),
@@ -268,17 +274,20 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         suite,
         "metrics",
         description,
-        upstream=("case_scores",),
+        upstream=("model_outputs", "case_scores"),
         check_specs=checks.gate_specs(suite, gated),
     )
-    def metrics(context: dg.AssetExecutionContext, case_scores: Scored) -> Results:
+    def metrics(
+        context: dg.AssetExecutionContext, model_outputs: AnswerTable, case_scores: Scored
+    ) -> Results:
+        _stop_unless_one(model_outputs.identity, case_scores.identity.outputs)
         try:
-            gates = stages.load_gates(context.resources.project, suite)
-            evaluation = stages.evaluate(context.resources.project, suite, case_scores, gates)
+            gates = _bench(context, suite).gates
+            evaluation = stages.evaluate(_bench(context, suite), case_scores, model_outputs.costs)
         except BadInput as bad:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
-        with History(database_url(context.resources.project)) as history:
+        with History(database_url(_bench(context, suite).project)) as history:
             point = history.append(context.run.run_id, evaluation)
             earlier = history.points(suite.name, context.partition_key, replays=False)
         alike = comparable(earlier, point)
@@ -328,31 +337,32 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         suite,
         "baseline_comparison",
         description,
-        upstream=("golden_set", "model_outputs", "metrics"),
+        upstream=("golden_set", "model_outputs", "case_scores", "metrics"),
         check_specs=checks.comparison_specs(suite),
     )
     def baseline_comparison(
         context: dg.AssetExecutionContext,
         golden_set: GoldenTable,
         model_outputs: AnswerTable,
+        case_scores: Scored,
         metrics: Evaluation,
     ) -> Results:
+        _stop_unless_one(case_scores.identity, metrics.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
-        comparison: Comparison | None = None
+        bench = _bench(context, suite)
+        standing: Standing | None = None
         try:
-            comparison = stages.compare_with_baseline(
-                context.resources.project, suite, golden_set, model_outputs
-            )
-            result = checks.regression_check(suite, context.partition_key, comparison)
+            comparison = stages.compare_with_baseline(bench, golden_set, model_outputs, case_scores.scores)
+            standing = standing_of(bench.golden_folder, comparison) if comparison else None
+            result = checks.regression_check(suite, context.partition_key, standing)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
-        proposal = stages.propose(metrics, comparison) if comparison else None
-        _store(context).keep_proposal(suite.name, context.partition_key, proposal)
+        proposal = propose(metrics, standing) if standing else None
         yield dg.MaterializeResult(
-            value=Compared(metrics.identity, comparison, proposal),
+            value=Compared(metrics.identity, standing.comparison if standing else None, proposal),
             metadata={
-                **(_comparison_metadata(suite, comparison) if comparison else {"verdict": "no baseline"}),
-                **({"proposal": proposal.told} if proposal else {}),
+                **(_comparison_metadata(suite, standing) if standing else {"verdict": "no baseline"}),
+                **({"proposal": proposal.text} if proposal else {}),
             },
         )
         yield result
@@ -369,15 +379,16 @@ def _stop_unless_one(*identities: msgspec.Struct) -> None:
         )
 
 
-def _comparison_metadata(suite: Suite, comparison: Comparison) -> dict[str, Any]:
+def _comparison_metadata(suite: Suite, standing: Standing) -> dict[str, Any]:
+    comparison = standing.comparison
     chart = image(shown.comparison_chart(suite, comparison), "differences by metric")
     return {
-        "conclusion": comparison.conclusion,
-        "comparison": dg.MetadataValue.md(shown.comparison_text(suite, comparison)),
+        "conclusion": standing.conclusion,
+        "comparison": dg.MetadataValue.md(shown.comparison_text(suite, standing)),
         "chart": dg.MetadataValue.md(chart),
         "verdict": comparison.verdict,
         "action": comparison.action,
-        **({"approved": [each.told for each in comparison.approvals]} if comparison.approved else {}),
+        **({"approved": [each.summary for each in standing.approvals]} if standing.approved else {}),
         "cases_compared": comparison.shared,
         "cases_improved": len(comparison.improved),
         "cases_regressed": len(comparison.regressed),
@@ -409,13 +420,17 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
     ) -> dg.MaterializeResult[Any]:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
-        beside = stages.evaluations_beside(context.resources.project, _store(context), suite, metrics)
+        bench = _bench(context, suite)
+        beside = stages.evaluations_beside(bench, metrics)
         versions = shown.cross_tables(suite, beside)
+        comparison = baseline_comparison.comparison
+        standing = standing_of(bench.golden_folder, comparison) if comparison else None
         text = shown.report(
             suite,
             metrics,
             case_scores.scores,
-            baseline_comparison.comparison,
+            standing,
+            objections_to(bench, metrics, standing),
             model_outputs.stopping,
             baseline_comparison.proposal,
             beside,
@@ -425,7 +440,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             metadata={
                 **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
                 "report": dg.MetadataValue.md(text),
-                "file": dg.MetadataValue.path(str(_store(context).report_path(metrics.identity))),
+                "file": dg.MetadataValue.path(str(bench.store.report_path(metrics.identity))),
             },
         )
 

@@ -7,19 +7,17 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.asking.costs import REMEDIES, Operations
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.comparison.trends import MetricTrend
-from eval_pipeline.evaluation import Evaluation
-from eval_pipeline.gates import ERROR_GATE, GATES_FILE, Gate, GateResult, judge
+from eval_pipeline.answers import REMEDIES, Costs
+from eval_pipeline.comparison import MetricTrend
+from eval_pipeline.decisions import Standing, objections
+from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
 from eval_pipeline.golden import shortfalls
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import Problem
-from eval_pipeline.reports.evaluation import explanations, hidden_problems
-from eval_pipeline.reports.markdown import bullets, plain
-from eval_pipeline.reports.numbers import counted
-from eval_pipeline.scoring import Scores, quantities
+from eval_pipeline.reports import bullets, explanations, hidden_problems, plain
+from eval_pipeline.scoring import Evaluation, Scores
 from eval_pipeline.stages import LoadedGolden
-from eval_pipeline.suite import Severity, Suite
+from eval_pipeline.suite import Severity, Suite, quantities
 
 MOST_LINES = 50
 MOST_NAMED = 5
@@ -47,6 +45,11 @@ def partitions_of(suite: str) -> dg.DynamicPartitionsDefinition:
 def gate_check(metric: str) -> str:
     """The name of the check for a gate on a metric."""
     return f"gate_{metric.replace('@', '_at_')}"
+
+
+def speaks_for_itself(check: str) -> bool:
+    """Whether a check says of an evaluation what its gates, limits, comparison or sign-off say already."""
+    return check in (SIGNED_OFF, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
 
 
 def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
@@ -139,13 +142,13 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         )
 
 
-def output_checks(version: str, operations: Operations, limits: Mapping[str, Gate]) -> Checks:
+def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Checks:
     """What there is to say about the answers to a version."""
     yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
-    total, answers = operations.error_count, operations.answers
+    total, answers = costs.error_count, costs.answers
     kinds = "; ".join(
-        f"{count} × {kind} ({operations.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
-        for kind, count in operations.errors.items()
+        f"{count} × {kind} ({costs.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
+        for kind, count in costs.errors.items()
     )
     too_many = ERROR_GATE.zone(total / answers) == "fail"
     yield _result(
@@ -153,21 +156,21 @@ def output_checks(version: str, operations: Operations, limits: Mapping[str, Gat
         passed=not total,
         severity=_severity("critical" if too_many else "warning"),
         description=f"{version}: {total} of {answers} answers are errors{f': {kinds}' if total else '.'}",
-        metadata={"answers": answers, "errors": total, **operations.errors},
+        metadata={"answers": answers, "errors": total, **costs.errors},
     )
+    results = {each.metric: each for each in operation_results(limits, costs.measures)}
     for check, measure in ((LATENCY, "latency_p95_ms"), (COST, "cost_usd_per_answer")):
-        yield _limit_check(check, version, measure, operations.measures()[measure], limits.get(measure))
+        yield _limit_check(check, version, measure, costs.measures[measure], results.get(measure))
 
 
 def _limit_check(
-    check: str, version: str, measure: str, value: float | None, gate: Gate | None
+    check: str, version: str, measure: str, value: float | None, result: GateResult | None
 ) -> dg.AssetCheckResult:
-    shown = "nothing was measured" if value is None else f"{measure} {value:.4g}"
-    if gate is None or value is None:
+    if result is None or value is None:
+        shown = "nothing was measured" if value is None else number(value, OPERATION_UNITS[measure])
         return _passed(
-            check, f"{version}: {shown}; {'no limit is set' if gate is None else 'not applicable'}."
+            check, f"{version}: {shown}; {'no limit is set' if result is None else 'not applicable'}."
         )
-    result = judge(gate, measure, value, True, shown)
     return _result(
         check_name=check,
         passed=result.status == "pass",
@@ -187,8 +190,8 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
             yield _gate_check(suite, version, results[name], scores, hidden)
         else:
-            told = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
-            yield _passed(gate_check(name), told)
+            message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
+            yield _passed(gate_check(name), message)
 
 
 def _gate_check(
@@ -196,12 +199,12 @@ def _gate_check(
 ) -> dg.AssetCheckResult:
     named = explanations(suite, result.metric, scores) if result.status in ("warn", "fail") else []
     more = f"; and {len(named) - MOST_NAMED} more cases" if len(named) > MOST_NAMED else ""
-    told = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
+    by_case = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
     return _result(
         check_name=gate_check(result.metric),
         passed=result.status in ("pass", "not_applicable"),
         severity=_severity("critical" if result.status == "fail" else "warning"),
-        description=" ".join(filter(None, (f"{version}: {result.told}", hidden))) + told,
+        description=" ".join(filter(None, (f"{version}: {result.text}", hidden))) + by_case,
         metadata={
             "status": result.status,
             "zone": result.zone or "none",
@@ -212,13 +215,13 @@ def _gate_check(
 
 def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.AssetCheckResult:
     """Whether any gated metric slides; how often each fell in a row is for information."""
-    alarming = [each.told for each in trends if each.found.alarm]
-    told = "; ".join(alarming) or f"no gated metric slides over {counted(runs, 'evaluation')} that asked anew"
+    alarming = [each.text for each in trends if each.found.alarm]
+    steady = f"no gated metric slides over {counted(runs, 'evaluation')} that asked anew"
     return _result(
         check_name=TREND,
         passed=not alarming,
         severity=dg.AssetCheckSeverity.WARN,
-        description=f"{version}: {told}.",
+        description=f"{version}: {'; '.join(alarming) or steady}.",
         metadata={
             "evaluations": runs,
             **{f"consecutive_declines_{each.metric}": each.found.consecutive_declines for each in trends},
@@ -226,9 +229,9 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
     )
 
 
-def regression_check(suite: Suite, version: str, comparison: Comparison | None) -> dg.AssetCheckResult:
+def regression_check(suite: Suite, version: str, standing: Standing | None) -> dg.AssetCheckResult:
     """What became of a version against its baseline."""
-    if comparison is None:
+    if standing is None:
         return _result(
             check_name=REGRESSION,
             passed=False,
@@ -238,15 +241,17 @@ def regression_check(suite: Suite, version: str, comparison: Comparison | None) 
                 f"eval-pipeline baseline promote {suite.name} {version} --reason …"
             ),
         )
+    against = objections(None, [standing])
+    comparison = standing.comparison
     return _result(
         check_name=REGRESSION,
-        passed=not comparison.open,
-        severity=_severity("critical" if comparison.stops else "warning"),
-        description=f"{version}: {comparison.conclusion}",
+        passed=against.state in ("pass", "approved"),
+        severity=_severity("critical" if against.blocking else "warning"),
+        description=f"{version}: {standing.conclusion}",
         metadata={
             "verdict": comparison.verdict,
             "action": comparison.action,
-            "approved": comparison.approved,
+            "approved": standing.approved,
             "cases_regressed": len(comparison.regressed),
             "cases_improved": len(comparison.improved),
         },

@@ -5,15 +5,14 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.numbers import NOTHING, number
 from eval_pipeline.orchestration.assets import PROJECT, STORE
 from eval_pipeline.orchestration.io_manager import StoreIOManager
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import active_versions
-from eval_pipeline.reports.evaluation import ZONE_SIGNS
-from eval_pipeline.reports.markdown import plain, table
-from eval_pipeline.reports.numbers import NOTHING, number
+from eval_pipeline.prompts import active_versions
+from eval_pipeline.reports import ZONE_SIGNS, plain, table
+from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names

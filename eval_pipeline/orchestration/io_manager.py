@@ -8,10 +8,9 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.evaluation import Evaluation, Identity
-from eval_pipeline.store import Proposal, Scored, Store
-from eval_pipeline.store.tables import AnswerTable, GoldenTable
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.scoring import Evaluation, Identity
+from eval_pipeline.store import AnswerTable, GoldenTable, Proposal, Scored, Store
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -55,6 +54,7 @@ class StoreIOManager(dg.IOManager):
             store.keep_evaluation(obj)
         elif isinstance(obj, Compared):
             store.keep_comparison(obj.identity, obj.comparison)
+            store.keep_proposal(suite, obj.identity.outputs.version, obj.proposal)
         elif isinstance(obj, Report):
             store.keep_report(obj.identity, obj.text)
         else:
@@ -64,13 +64,8 @@ class StoreIOManager(dg.IOManager):
         self._made[_key(context)] = obj
 
     def load_input(self, context: dg.InputContext) -> Any:
-        """Open a value: this run's own, else the latest."""
-        upstream = context.upstream_output
-        if (
-            upstream is not None
-            and context.step_context.run_id == self._run_id
-            and _key(context) in self._made
-        ):
+        """Open a value: this run's own, else the latest; outside of a run the latest, too."""
+        if self._run_id and _run_of(context) == self._run_id and _key(context) in self._made:
             return self._made[_key(context)]
         suite, stage = context.asset_key.path
         version = context.asset_partition_key if context.has_asset_partitions else ""
@@ -93,8 +88,19 @@ class StoreIOManager(dg.IOManager):
         evaluation = store.evaluation(suite, version)
         if stage == "metrics" or evaluation is None:
             return evaluation
+        if stage == "report":
+            text = store.report(suite, version)
+            return None if text is None else Report(evaluation.identity, text)
         proposals = [each for each in store.proposals(suite) if each.version == version]
         return Compared(evaluation.identity, store.comparison(suite, version), *proposals)
+
+
+def _run_of(context: dg.InputContext) -> str:
+    """The run that wants a value; none where somebody loads it from outside."""
+    try:
+        return context.step_context.run_id
+    except dg.DagsterInvariantViolationError:
+        return ""
 
 
 def _key(context: dg.OutputContext | dg.InputContext) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,9 @@ import yaml
 from dagster._core.instance import InstanceRef
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
-from eval_pipeline.answers.trials import Stopping
-from eval_pipeline.asking.progress import Progress
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.answers import Stopping
+from eval_pipeline.asking import Progress
+from eval_pipeline.decisions import FailedCheck, Objections, Standing, objections, own_approvals, standing_of
 from eval_pipeline.orchestration.assets import (
     PROGRESS,
     build_chain,
@@ -25,14 +25,16 @@ from eval_pipeline.orchestration.assets import (
     build_resources,
     evaluation_job,
 )
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
 from eval_pipeline.orchestration.event_log import FOLDER, KeptEventLog
 from eval_pipeline.orchestration.io_manager import Compared
-from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline.store.tables import AnswerTable
-from eval_pipeline.suite import Suite
+from eval_pipeline.reports import readable
+from eval_pipeline.scoring import Evaluation
+from eval_pipeline.stages import Workbench
+from eval_pipeline.store import AnswerTable
 
 INSTANCE_FILE = "dagster.yaml"
 LONGEST_REASON = 300
@@ -109,13 +111,29 @@ def _end_dead_runs(instance: dg.DagsterInstance) -> None:
             )
 
 
-class Outcome(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Outcome:
     """What a run of the chain came to: its own numbers, whatever other runs do meanwhile."""
 
-    checks: list[dg.AssetCheckEvaluation]
+    bench: Workbench
+    problems: list[Problem]
+    """Why there is no evaluation, or only part of one."""
     evaluation: Evaluation | None
-    comparison: Comparison | None
+    standing: Standing | None
+    """How it stands against the baseline."""
+    failed: list[FailedCheck]
+    """Checks that failed besides those on gates, limits, comparison and sign-off."""
+    unsigned: str
+    """Why the golden set does not count as signed off; blank where it does."""
     stopping: Stopping | None = None
+
+    @property
+    def objections(self) -> Objections:
+        """What speaks against the evaluation."""
+        assert self.evaluation is not None
+        approvals = own_approvals(self.bench, self.evaluation, self.standing)
+        standings = [self.standing] if self.standing else []
+        return objections(self.evaluation, standings, approvals, self.failed)
 
 
 def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
@@ -132,10 +150,9 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         return list(result.get_asset_check_evaluations())
 
 
-def execute(
-    project: Project, suite: Suite, version: str, config: Mapping[str, Any], progress: Progress
-) -> Outcome:
+def execute(bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress) -> Outcome:
     """Run the whole chain for a version."""
+    project, suite = bench.project, bench.suite
     chain = build_chain(suite, project)
     definitions = dg.Definitions(
         assets=chain,
@@ -160,18 +177,33 @@ def execute(
             resources={PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
             raise_on_error=False,
         )
-        checks = result.get_asset_check_evaluations()
-        if not result.success and all(check.passed for check in checks if check.blocking):
-            failed = next((event for event in result.all_events if event.is_step_failure), None)
-            reason = failed.step_failure_data.error_display_string if failed else "the run failed"
-            raise RuntimeError(f"run {result.run_id} of {suite.name} {version} failed:\n{reason}")
-        if not result.success:
-            return Outcome(list(checks), None, None)
-        compared: Compared = result.output_for_node(f"{suite.name}__baseline_comparison")
-        answers: AnswerTable = result.output_for_node(f"{suite.name}__model_outputs")
-        return Outcome(
-            list(checks),
-            result.output_for_node(f"{suite.name}__metrics"),
-            compared.comparison,
-            answers.stopping,
-        )
+        return _outcome(bench, result)
+
+
+def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
+    suite = bench.suite.name
+    checks = result.get_asset_check_evaluations()
+    if not result.success and all(check.passed for check in checks if check.blocking):
+        event = next((event for event in result.all_events if event.is_step_failure), None)
+        reason = event.step_failure_data.error_display_string if event else "the run failed"
+        raise RuntimeError(f"run {result.run_id} of {suite} failed:\n{reason}")
+    failed = [check for check in checks if not check.passed]
+    problems = [problem for check in failed for problem in problems_of(check)]
+    if not result.success:
+        return Outcome(bench, problems, None, None, [], "")
+    compared: Compared = result.output_for_node(f"{suite}__baseline_comparison")
+    answers: AnswerTable = result.output_for_node(f"{suite}__model_outputs")
+    messages = {check.check_name: readable(check.description or "") for check in failed}
+    return Outcome(
+        bench,
+        problems,
+        result.output_for_node(f"{suite}__metrics"),
+        standing_of(bench.golden_folder, compared.comparison) if compared.comparison else None,
+        [
+            FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
+            for check in failed
+            if not speaks_for_itself(check.check_name)
+        ],
+        messages.get(SIGNED_OFF, ""),
+        answers.stopping,
+    )

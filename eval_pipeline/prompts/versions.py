@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from eval_pipeline.content import content_hash
-from eval_pipeline.documents import LARGEST_YAML, Violation, parse_yaml, violations_of
+from eval_pipeline.files import LARGEST_YAML, Violation, content_hash, parse_yaml, violations_of
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
 from eval_pipeline.suite import Suite
 

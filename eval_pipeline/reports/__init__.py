@@ -1,1 +1,57 @@
 """What people read: numbers, tables, charts and reports."""
+
+from eval_pipeline.reports.cases import explanations, hidden_problems, worst_cases
+from eval_pipeline.reports.charts import image
+from eval_pipeline.reports.comparison import comparison_text
+from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
+from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table
+from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart, trend_chart
+from eval_pipeline.reports.report import report
+from eval_pipeline.reports.scores import score_report
+from eval_pipeline.reports.tables import (
+    ZONE_SIGNS,
+    cross_tables,
+    diagnosis_table,
+    error_table,
+    group_tables,
+    metric_table,
+    model_list,
+    overview_table,
+    suite_tables,
+    trend_table,
+    units,
+)
+
+__all__ = [
+    "ZONE_SIGNS",
+    "bullets",
+    "comparison_chart",
+    "comparison_data",
+    "comparison_text",
+    "confusion_charts",
+    "cross_tables",
+    "diagnosis_table",
+    "error_table",
+    "explanations",
+    "flat",
+    "group_tables",
+    "hidden_problems",
+    "image",
+    "metric_chart",
+    "metric_table",
+    "model_list",
+    "overview_table",
+    "plain",
+    "readable",
+    "report",
+    "score_report",
+    "suite_tables",
+    "table",
+    "to_junit",
+    "to_markdown",
+    "to_report",
+    "trend_chart",
+    "trend_table",
+    "units",
+    "worst_cases",
+]

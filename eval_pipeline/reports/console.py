@@ -13,20 +13,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.asking.progress import Tally
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.evaluation import Summary
-from eval_pipeline.reports.evaluation import (
-    STATUS_SIGNS,
-    evidence_cells,
-    group_lines,
-    hidden_problems,
-    model_notes,
-    shown_value,
-    units,
-)
-from eval_pipeline.reports.numbers import change, counted, number
+from eval_pipeline.answers import Answer
+from eval_pipeline.asking import Tally
+from eval_pipeline.decisions import Objections, Standing
+from eval_pipeline.numbers import change, counted, number
+from eval_pipeline.reports.cases import hidden_problems
+from eval_pipeline.reports.comparison import evidence_cells, group_lines
+from eval_pipeline.reports.tables import STATUS_SIGNS, model_notes, shown_value, units
+from eval_pipeline.scoring import Summary
 from eval_pipeline.suite import Suite
 
 WIDEST_TABLE = 160
@@ -102,15 +96,27 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     click.echo(f"{size}, {counted(summary.error_count, 'error')}.")
     if hidden := hidden_problems(summary):
         click.echo(hidden)
-    for gate in summary.gates:
-        if gate.status in ("warn", "fail"):
-            click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.told}")
     for note in model_notes(summary):
         click.echo(note)
 
 
-def print_comparison(suite: Suite, comparison: Comparison) -> None:
+def print_gates(summary: Summary) -> None:
+    """The gates that do not pass."""
+    for gate in summary.gates:
+        if gate.status in ("warn", "fail"):
+            click.echo(f"{STATUS_SIGNS[gate.status]} {gate.metric}: {gate.text}")
+
+
+def print_objections(against: Objections) -> None:
+    """What speaks against an evaluation, the worst first."""
+    for sign, some in (("✗", against.blocking), ("✓ approved:", against.approved), ("⚠", against.warnings)):
+        for each in some:
+            click.echo(f"{sign} {each.text}")
+
+
+def print_comparison(suite: Suite, standing: Standing) -> None:
     """A comparison for a person."""
+    comparison = standing.comparison
     unit = units(suite)
     for note in comparison.notes:
         click.echo(f"Note: {note}")
@@ -151,7 +157,7 @@ def print_comparison(suite: Suite, comparison: Comparison) -> None:
     ):
         if names:
             click.echo(f"{title}: {', '.join(names)}")
-    click.echo(comparison.conclusion)
+    click.echo(standing.conclusion)
 
 
 def person() -> str:

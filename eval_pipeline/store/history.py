@@ -10,36 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.scoring import Evaluation, Point
 from eval_pipeline.store.database import Database, text_type
 
 if TYPE_CHECKING:
     from sqlalchemy import MetaData, Table
-
-
-class Point(msgspec.Struct, frozen=True):
-    """One evaluation in the course of time."""
-
-    run: str
-    evaluation: str
-    suite: str
-    version: str
-    outputs: str
-    prompt_hash: str
-    golden_hash: str
-    engine: str
-    model: str
-    sample: str
-    trials: int
-    cases: int
-    errors: int
-    passed: bool
-    metrics: dict[str, float | None]
-    evaluated_at: str
-    replay: bool
-    """Whether its answers were known from an earlier evaluation: then it is no new point of a trend."""
-    noise: dict[str, float | None] = {}
-    """The standard error of each metric over trials; null where there are fewer than two."""
 
 
 _ENCODED = ("metrics", "noise")

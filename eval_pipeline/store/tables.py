@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from eval_pipeline.answers.recorded import STALE, Answer
-from eval_pipeline.answers.trials import Stopping
-from eval_pipeline.content import canonical_json, replacing
-from eval_pipeline.evaluation import OutputsIdentity
+from eval_pipeline.answers import STALE, Answer, CostCounter, Costs, OutputsIdentity, Stopping, costs_of
+from eval_pipeline.files import canonical_json, replacing
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import Case, Suite
 
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 ROWS = 1000
 FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
+COSTS = b"eval_pipeline_costs"
 NOTHING_MORE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
@@ -146,6 +145,12 @@ class AnswerTable:
         return msgspec.json.decode(found, type=Stopping) if found else None
 
     @property
+    def costs(self) -> Costs:
+        """What the answers cost."""
+        kept = self._file.metadata.metadata.get(COSTS)
+        return msgspec.json.decode(kept, type=Costs) if kept else costs_of(self)
+
+    @property
     def trials(self) -> tuple[int, ...]:
         """The trials there are."""
         return tuple(range(1, self.identity.trials + 1))
@@ -182,9 +187,11 @@ class AnswerWriter:
     def __init__(self, rows: _RowWriter) -> None:
         self._rows = rows
         self._columns = _answer_schema().names
+        self._costs = CostCounter()
 
     def add(self, answer: Answer, input_hash: str) -> None:
         """Write an answer, with the hash of the input it was given to."""
+        self._costs.add(answer)
         values = (
             answer.case_id,
             answer.trial,
@@ -202,7 +209,8 @@ class AnswerWriter:
     def finish(self, identity: OutputsIdentity, stopping: Stopping | None = None) -> None:
         """Say what the answers are, and why there are not more of them."""
         self.identity = identity
-        self._rows.finish(identity, {STOPPING: canonical_json(stopping)} if stopping else {})
+        more = {COSTS: canonical_json(self._costs.costs)}
+        self._rows.finish(identity, more | ({STOPPING: canonical_json(stopping)} if stopping else {}))
 
 
 def read_table(path: Path) -> pa.Table:

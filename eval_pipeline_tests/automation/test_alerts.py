@@ -21,10 +21,9 @@ from eval_pipeline.automation.alerts import TARGETS, build_alerts, deliver, look
 from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.incidents import MOST_ATTEMPTS, QUIET_SECONDS, Finding, Incidents, Message
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration.assets import evaluation_job
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.project import Project
-from eval_pipeline.store.database import database_url
+from eval_pipeline.store import database_url
 from eval_pipeline_tests.running import QUIET, instance_in
 
 SECRET = "pass-word-in-url"  # noqa: S105

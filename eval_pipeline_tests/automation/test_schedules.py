@@ -18,8 +18,7 @@ from eval_pipeline.automation.incidents import Incidents
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
-from eval_pipeline.store.database import database_url
-from eval_pipeline.store.history import History
+from eval_pipeline.store import History, database_url
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.running import command, environment, instance_in
 

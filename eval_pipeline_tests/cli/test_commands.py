@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import versions_in
+from eval_pipeline.prompts import versions_in
 from eval_pipeline.store import Store
 from eval_pipeline.suites import suite_names
 from eval_pipeline_tests.conftest import TOY, copy_project
@@ -87,7 +87,7 @@ def test_promotion_refuses_what_fails_or_regresses(evaluated: Project) -> None:
     done = command(evaluated, "baseline", "promote", "decomposition", V20, "--reason", "wishful thinking")
     assert done.returncode == 1
     assert "concept_precision: " in done.stderr
-    assert "Compared with baseline" in done.stderr
+    assert "against baseline" in done.stderr
     assert (evaluated.golden("decomposition") / "baseline" / "decompose-concepts.json").read_bytes() == before
 
 

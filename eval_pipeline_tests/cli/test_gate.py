@@ -14,15 +14,28 @@ from xml.etree import ElementTree
 
 import pytest
 
-from eval_pipeline.comparison.compare import Comparison
-from eval_pipeline.decisions.touched import OTHER_ENGINES, Change, change_since, touched_suites
-from eval_pipeline.evaluation import Evaluation, Identity, MetricValue, OutputsIdentity, Summary
+from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.decisions import (
+    Change,
+    Decision,
+    FailedCheck,
+    Standing,
+    change_since,
+    decide,
+    objections,
+    touched_suites,
+    unusable,
+    worst,
+)
+from eval_pipeline.decisions.touched import OTHER_ENGINES
 from eval_pipeline.gates import GateResult
 from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.project import Project
+from eval_pipeline.reports import to_junit, to_markdown
+from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
 from eval_pipeline.suites import suite_names
 from eval_pipeline.suites.decomposition import SUITE as DECOMPOSITION
-from eval_pipeline.verdict import FailedCheck, Judged, judge_version, to_junit, to_markdown, unusable, worst
 from eval_pipeline_tests.cli.recorded_toy import (
     BODY,
     cases_file,
@@ -185,7 +198,7 @@ SCENARIOS = {
         1,
         {CANDIDATE: "block"},
         (
-            r"  ✗ accuracy: 40\.0 % is in the fail zone \(< 0\.5\)\.\n",
+            r"  ✗ accuracy: 40\.0 % is in the fail zone \(< 50 %\)\.\n",
             rf"  ✗ against baseline {ACTIVE}: regressed; block\. ",
         ),
     ),
@@ -195,7 +208,7 @@ SCENARIOS = {
         {ACTIVE: "block"},
         (
             rf"✗ toy: {ACTIVE} \(golden set\)\n"
-            r"  ✗ the golden set has changes that nobody signed off: changed: case-099\n",
+            r"  ✗ golden set: Changes that nobody signed off: changed: case-099\. Review",
         ),
     ),
     "golden set changed and signed off": Scenario(
@@ -547,7 +560,7 @@ def test_histories_that_share_nothing_are_compared_as_they_are(repository: Proje
 HOSTILE = 'x <img src=y onerror=z> ](http://e.vil) | `a` @all ]]> & "q" \x00\x1b[31m\ud800\ufffe\u202e'
 
 
-def hostile() -> Iterator[Judged]:
+def hostile() -> Iterator[Decision]:
     outputs = OutputsIdentity("decomposition", "v", "p", "i", HOSTILE, "m", "default", 1)
     identity = Identity(outputs, "g", "s")
     values = {name: MetricValue(0.5, (0.5,)) for name in (metric.name for metric in DECOMPOSITION.metrics)}
@@ -558,20 +571,22 @@ def hostile() -> Iterator[Judged]:
         "decomposition", HOSTILE, HOSTILE, (HOSTILE,), 1, (HOSTILE,), (), (), (), (), (), "regressed", "block"
     )
     failed = [FailedCheck("answered", HOSTILE, blocking=False)]
-    yield judge_version("decomposition", "v", "prompt", evaluation, comparison, [HOSTILE], failed, True)
+    standing = Standing(comparison)
+    against = objections(evaluation, [standing], failed=failed)
+    yield decide("prompt", evaluation, standing, against, unsigned=HOSTILE, unread_text=True)
     yield unusable("decomposition", HOSTILE, "prompt", [Problem(HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE)])
 
 
 def test_hostile_text_acts_nowhere() -> None:
-    judged = list(hostile())
-    markdown = to_markdown(judged, {"decomposition": DECOMPOSITION}, [])
+    decisions = list(hostile())
+    markdown = to_markdown(decisions, {"decomposition": DECOMPOSITION}, [])
     for active in ("<img", "](http", "`a`", "@all", "\x1b", "\x00", "\u202e", "http://e"):
         assert active not in markdown
     assert "\n| ✗ unusable | decomposition | x &lt;img" in markdown
-    root = ElementTree.fromstring(to_junit(judged))  # noqa: S314
-    told = [str(each.get("message")) for each in root.iter() if each.tag in ("failure", "error")]
-    assert len(told) == 2
-    for message in told:
+    root = ElementTree.fromstring(to_junit(decisions))  # noqa: S314
+    messages = [str(each.get("message")) for each in root.iter() if each.tag in ("failure", "error")]
+    assert len(messages) == 2
+    for message in messages:
         assert "<img src=y onerror=z>" in message
         assert ']]> & "q" \ufffd\ufffd[31m\ufffd\ufffd' in message
     assert {each.get("failures") for each in root} == {"1"}

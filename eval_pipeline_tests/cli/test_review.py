@@ -12,8 +12,8 @@ import pexpect
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.evaluation import context_for
 from eval_pipeline.project import Project
+from eval_pipeline.scoring import context_for
 from eval_pipeline.store import Store
 from eval_pipeline.suites.review import SUITE
 from eval_pipeline.suites.review.ledger import LEDGER_FILE
@@ -26,9 +26,9 @@ SECONDS = 60
 def evaluated(project: Project) -> None:
     """Answers of the embedded engine, without Dagster."""
     store = Store(project.state)
-    golden = stages.load_golden(project, store, SUITE).table
+    golden = stages.load_golden(stages.Workbench(project, SUITE)).table
     store.keep_golden(SUITE.name, golden)
-    store.keep_outputs(stages.answer_cases(project, store, SUITE, golden, VERSION))
+    store.keep_outputs(stages.answer_cases(stages.Workbench(project, SUITE), golden, VERSION))
 
 
 def review(project: Project, step: str, *more: str) -> Any:
@@ -110,7 +110,7 @@ def test_the_protocol_from_the_first_finding_to_the_bias_check(ready: Project) -
     shown += "".join(assess(again, "NONE" if number else "EDGE") for number in range(count - 1))
     ground_truth = [
         error.text
-        for golden in stages.load_golden(ready, Store(ready.state), SUITE).table.cases(SUITE)
+        for golden in stages.load_golden(stages.Workbench(ready, SUITE)).table.cases(SUITE)
         if golden.case.id == TASK
         for error in golden.case.expected.errors
     ]

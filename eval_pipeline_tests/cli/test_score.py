@@ -256,4 +256,4 @@ def test_people_get_a_table(project: Project, golden: Path, tmp_path: Path) -> N
         "relationship_accuracy  0.0 %" in " ".join(done.stdout.split("\n")).replace("  ", "  ")
         or "✗ fail" in done.stdout
     )
-    assert "✗ relationship_accuracy: 0.0 % is in the fail zone (< 0.40)." in done.stdout
+    assert "✗ relationship_accuracy: 0.0 % is in the fail zone (< 40 %)." in done.stdout

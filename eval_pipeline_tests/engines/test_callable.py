@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.callable import CallableEngine
 from eval_pipeline.problems import BadInput

@@ -8,18 +8,11 @@ import pytest
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.engines import Engine
-from eval_pipeline.engines.configuration import (
-    EmbeddedEntry,
-    EnginesFile,
-    RecordedEntry,
-    open_engine,
-    read_engines,
-)
-from eval_pipeline.engines.metered import MeteredEngine
+from eval_pipeline.engines import Engine, MeteredEngine, open_engine, read_engines
+from eval_pipeline.engines.configuration import EmbeddedEntry, EnginesFile, RecordedEntry
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import FrontMatter, Prompt, active_versions
+from eval_pipeline.prompts import FrontMatter, Prompt, active_versions
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 
@@ -122,6 +115,6 @@ def test_a_suite_may_say_how_often_endpoints_are_asked(project: Project, name: s
     for given, expected in (({}, rate), ({name: {"requests_per_minute": 99}}, 99)):
         engines = {"default": "e", "engines": {"e": {**entry, "suites": given}}}
         project.engines_file.write_text(yaml.safe_dump(engines))
-        opened = stages.prepare_asking(project, suite, version).engine
+        opened = stages.prepare_asking(stages.Workbench(project, suite), version).engine
         assert isinstance(opened, MeteredEngine)
         assert opened.limits.scopes[1].requests_per_minute == expected

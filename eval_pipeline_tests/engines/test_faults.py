@@ -10,10 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.engines.journal import Journal
+from eval_pipeline.engines import Journal
 from eval_pipeline.project import Project
-from eval_pipeline.store import Store
-from eval_pipeline.store.database import database_url
+from eval_pipeline.store import database_url
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FAULTS, FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import PROMPT, VERSION, ask, configure, errors, write_cases
@@ -101,9 +100,8 @@ def test_two_thousand_calls_with_every_fault(project: Project, server: FaultServ
     timeouts = {"connect": 3.0, "read": 3.0, "total": 4.0}
     configure(project, server.url, concurrency=100, timeouts=timeouts)
     write_cases(project, texts)
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, SUITE).table
-    answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
+    golden = stages.load_golden(stages.Workbench(project, SUITE)).table
+    answers = stages.answer_cases(stages.Workbench(project, SUITE), golden, VERSION)
 
     found = errors(answers)
     expected = UNANSWERED | ANSWERED
@@ -115,8 +113,8 @@ def test_two_thousand_calls_with_every_fault(project: Project, server: FaultServ
         if fault_of(answer.case_id) in ("good", *PASSING):
             assert answer.text == echo(texts[answer.case_id])
 
-    scored = stages.score_answers(project, SUITE, golden, answers)
-    summary = stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE)).summary
+    scored = stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
+    summary = stages.evaluate(stages.Workbench(project, SUITE), scored, answers.costs).summary
     assert summary.errors == Counter(found.values()) + Counter(dict.fromkeys(UNUSABLE.values(), EACH))
 
     unanswered = {texts[case_id] for case_id in texts if fault_of(case_id) in UNANSWERED}

@@ -21,15 +21,12 @@ import pytest
 from click.testing import CliRunner
 
 from eval_pipeline.cli.journal import command
-from eval_pipeline.engines.journal import (
-    Call,
-    Journal,
-    Record,
-    Usage,
-)
+from eval_pipeline.engines import Journal, Usage
+from eval_pipeline.engines.journal import Call, Record
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
-from eval_pipeline.store.database import URL_VARIABLE, database_file, database_url
+from eval_pipeline.store import database_file, database_url
+from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.postgres import PASSWORD, USER, Server, postgres_server
 
 REPOSITORY = Path(__file__).resolve().parents[2]

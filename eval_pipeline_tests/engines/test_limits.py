@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines import Journal
 from eval_pipeline.engines.calls import NotAsked
-from eval_pipeline.engines.journal import Journal
 from eval_pipeline.engines.limits import LONGEST_PAUSE, LONGEST_WAIT, Entry, Limiter, Scope, _Gate
 from eval_pipeline.project import Project
-from eval_pipeline.store.database import database_url
+from eval_pipeline.store import database_url
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.engines.fault_server import GOOD, FaultServer, fault_server
 from eval_pipeline_tests.engines.test_journal import Clock
@@ -517,8 +517,8 @@ from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
 project = Project.find()
 store, suite = Store(project.state), find_suite(project, sys.argv[1])
-golden = stages.load_golden(project, store, suite).table
-answers = stages.answer_cases(project, store, suite, golden, sys.argv[2])
+golden = stages.load_golden(stages.Workbench(project, suite)).table
+answers = stages.answer_cases(stages.Workbench(project, suite), golden, sys.argv[2])
 sys.exit(any(answer.error for answer in answers))
 """
 

@@ -10,12 +10,10 @@ import pytest
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.engines.journal import Journal
+from eval_pipeline.engines import Journal
 from eval_pipeline.engines.local import identity
 from eval_pipeline.project import Project
-from eval_pipeline.store import Store
-from eval_pipeline.store.database import database_url
-from eval_pipeline.store.tables import AnswerTable
+from eval_pipeline.store import AnswerTable, database_url
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.test_metered import VERSION, write_cases
 from eval_pipeline_tests.running import command
@@ -45,9 +43,8 @@ def configure(project: Project, **options: Any) -> None:
 
 
 def ask(project: Project, **options: Any) -> AnswerTable:
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, SUITE).table
-    return stages.answer_cases(project, store, SUITE, golden, VERSION, **options)
+    golden = stages.load_golden(stages.Workbench(project, SUITE)).table
+    return stages.answer_cases(stages.Workbench(project, SUITE), golden, VERSION, **options)
 
 
 def texts(answers: AnswerTable) -> dict[str, str | None]:

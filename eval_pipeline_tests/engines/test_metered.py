@@ -16,12 +16,11 @@ import pytest
 import yaml
 
 from eval_pipeline import stages
+from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.calls import NotAsked
 from eval_pipeline.engines.endpoint import Budget
-from eval_pipeline.engines.metered import Purse
 from eval_pipeline.project import Project
-from eval_pipeline.store import Store
-from eval_pipeline.store.tables import AnswerTable
+from eval_pipeline.store import AnswerTable
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.running import command, environment, instance_in
@@ -65,9 +64,8 @@ def server(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultS
 
 def ask(project: Project, **options: Any) -> AnswerTable:
     """Ask everything."""
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, SUITE).table
-    return stages.answer_cases(project, store, SUITE, golden, VERSION, **options)
+    golden = stages.load_golden(stages.Workbench(project, SUITE)).table
+    return stages.answer_cases(stages.Workbench(project, SUITE), golden, VERSION, **options)
 
 
 def errors(answers: AnswerTable) -> dict[str, str]:
@@ -181,12 +179,11 @@ def test_what_was_withheld_is_paid_for_once_and_counted(project: Project, server
 
 def test_what_cannot_be_parsed_is_kept_and_scored_as_an_error(project: Project, server: FaultServer) -> None:
     write_cases(project, {"prose": "FAULT:not-json", "shape": "FAULT:schema", "good": "Fine."})
-    store = Store(project.state)
-    golden = stages.load_golden(project, store, SUITE).table
+    golden = stages.load_golden(stages.Workbench(project, SUITE)).table
     for _ in range(2):
-        answers = stages.answer_cases(project, store, SUITE, golden, VERSION)
-        scored = stages.score_answers(project, SUITE, golden, answers)
-        summary = stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE)).summary
+        answers = stages.answer_cases(stages.Workbench(project, SUITE), golden, VERSION)
+        scored = stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
+        summary = stages.evaluate(stages.Workbench(project, SUITE), scored, answers.costs).summary
         assert summary.errors == {"not_json": 1, "schema": 1}
     assert server.calls == 3
 

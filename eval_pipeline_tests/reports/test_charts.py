@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.reports.charts import (
-    BAR,
-    CELL,
-    GREEN,
-    LABEL,
-    LONGEST_LABEL,
-    RED,
-    Bar,
-    bars,
-    heatmap,
-    image,
-)
+from eval_pipeline.reports import image
+from eval_pipeline.reports.charts import BAR, CELL, GREEN, LABEL, LONGEST_LABEL, RED, Bar, bars, heatmap
 
 SVG = "{http://www.w3.org/2000/svg}"
 READABLE = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cn"]))

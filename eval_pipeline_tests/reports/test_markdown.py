@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from eval_pipeline.reports.markdown import LONGEST_CELL, bullets, plain, readable, table
+from eval_pipeline.reports import bullets, plain, readable, table
+from eval_pipeline.reports.markdown import LONGEST_CELL
 
 PRINTABLE = st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=120)
 

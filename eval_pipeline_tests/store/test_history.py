@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.cli.history import sparkline
-from eval_pipeline.evaluation import Evaluation, Identity, MetricValue, OutputsIdentity, Summary
 from eval_pipeline.project import Project
-from eval_pipeline.store.database import database_url
-from eval_pipeline.store.history import History, export
+from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
+from eval_pipeline.store import History, database_url, export
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, invoke
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
 

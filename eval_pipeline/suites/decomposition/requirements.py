@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eval_pipeline.metrics.text import normalize, occurs_as_words, paragraphs, word_count
-from eval_pipeline.suite import (
-    Case,
-    Requirement,
-    case_count,
-    each_case,
-    every_value,
-    no_case_lists,
-)
+from eval_pipeline.suite import Case, Requirement, case_count, each_case, every_value, no_case_lists
 from eval_pipeline.suites.decomposition.cases import DOMAINS, DecompositionExpected, DecompositionInput
 
 

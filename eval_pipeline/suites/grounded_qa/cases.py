@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
 

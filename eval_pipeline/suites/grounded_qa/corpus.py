@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from eval_pipeline.documents import Violation, read_json_lines
+from eval_pipeline.files import Violation, read_json_lines
 from eval_pipeline.language.bm25 import Bm25, word_terms
 from eval_pipeline.problems import Problems
 from eval_pipeline.suites.grounded_qa.cases import GroundedInput

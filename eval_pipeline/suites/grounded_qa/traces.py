@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from eval_pipeline.answers.recorded import (
+from eval_pipeline.answers import (
     FIRST_TRIAL,
     LARGEST_TRIAL,
     Answer,
@@ -18,7 +18,7 @@ from eval_pipeline.answers.recorded import (
     index_answers,
     index_lines,
 )
-from eval_pipeline.documents import Part, decode_line, json_lines
+from eval_pipeline.files import Part, decode_line, json_lines
 from eval_pipeline.problems import Problems
 
 NULL = msgspec.Raw(b"null")

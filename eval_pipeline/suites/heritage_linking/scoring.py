@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.ranking import ranked, reciprocal_rank
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.suite import (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval_pipeline.documents import read_text, violations_of
+from eval_pipeline.files import read_text, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from eval_pipeline.documents import FieldPath, Violation
+from eval_pipeline.files import FieldPath, Violation
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import CustodianType, Description
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from eval_pipeline.content import content_hash
-from eval_pipeline.documents import read_text, violations_of
+from eval_pipeline.files import content_hash, read_text, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.matching import maximum_matching, overlaps
 from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.suite import (

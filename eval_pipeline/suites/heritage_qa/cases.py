@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import Description

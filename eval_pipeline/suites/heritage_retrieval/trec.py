@@ -10,9 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.answers.recorded import FIRST_TRIAL, RECORDED, Answer, AnswerFile, index_answers
-from eval_pipeline.content import write_text
-from eval_pipeline.documents import BYTE_ORDER_MARK, json_lines, shown, violations_of
+from eval_pipeline.answers import FIRST_TRIAL, RECORDED, Answer, AnswerFile, index_answers
+from eval_pipeline.files import BYTE_ORDER_MARK, json_lines, shown_field, violations_of, write_text
 from eval_pipeline.golden import JSON_LINES
 from eval_pipeline.metrics.ranking import ranked
 from eval_pipeline.problems import Problems
@@ -142,7 +141,9 @@ def read_topics(path: Path, problems: Problems) -> dict[str, Topic]:
         wrong = list(violations_of(said, Description))
         for violation in wrong:
             line = block.parts[str(violation.path[0])][0]
-            problems.add(path, violation.message, violation.remedy, line=line, field=shown(violation.path))
+            problems.add(
+                path, violation.message, violation.remedy, line=line, field=shown_field(violation.path)
+            )
         if not wrong:
             topics.setdefault(
                 topic_id, Topic(block.text("title"), block.line, msgspec.convert(said, Description))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from eval_pipeline.content import content_hash
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation, content_hash
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import CustodianType, Description
 from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.documents import read_tsv
+from eval_pipeline.files import read_tsv
 from eval_pipeline.golden import TsvCases
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement

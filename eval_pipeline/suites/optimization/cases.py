@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.documents import Violation, read_yaml
+from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.language.patterns import BadPattern, compile_bounded
 from eval_pipeline.metrics.minima import Minimum

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from eval_pipeline.documents import Violation, read_yaml
+from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.language.embedder import default_embedder
 from eval_pipeline.language.patterns import BadPattern, compile_bounded, found
 from eval_pipeline.metrics.text import word_count

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
 from eval_pipeline.suites.review.places import line_range

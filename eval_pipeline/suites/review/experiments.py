@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from eval_pipeline.reports.numbers import NOTHING, change, counted, number
+from eval_pipeline.numbers import NOTHING, change, counted, number
 from eval_pipeline.statistics.variation import (
     LEAST_TRIALS,
     finding_consistency,

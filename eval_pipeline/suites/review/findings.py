@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
-from eval_pipeline.content import content_hash
+from eval_pipeline.files import content_hash
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.review.cases import Category
 from eval_pipeline.suites.review.places import bare_location, bare_quote

@@ -17,8 +17,7 @@ from typing import Literal
 
 import msgspec
 
-from eval_pipeline.content import content_hash, write_json
-from eval_pipeline.documents import read_json, read_json_lines
+from eval_pipeline.files import content_hash, read_json, read_json_lines, write_json
 from eval_pipeline.problems import Problems
 
 LEDGER_FILE = "ledger.jsonl"

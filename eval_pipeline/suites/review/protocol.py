@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from eval_pipeline.answers.recorded import AnswerSource, Usable, parse
+from eval_pipeline.answers import AnswerSource, Usable, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suites.review.cases import CATEGORIES, ExpectedError

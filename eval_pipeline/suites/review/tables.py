@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eval_pipeline.reports.numbers import counted, number
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.statistics.variation import LEAST_TRIALS, stability_label
 from eval_pipeline.suite import KeyedSums, Rows
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.problems import Problems

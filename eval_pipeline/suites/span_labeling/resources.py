@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.documents import Violation, read_json
+from eval_pipeline.files import Violation, read_json
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.problems import Problems
 

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.matching import Overlaps, maximum_matching, overlaps
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.reports.numbers import number
+from eval_pipeline.numbers import number
 from eval_pipeline.suite import (
     Batch,
     CaseScore,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from eval_pipeline.documents import Violation
+from eval_pipeline.files import Violation
 from eval_pipeline.metrics.minima import Minimum
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case

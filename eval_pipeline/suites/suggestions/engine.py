@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from eval_pipeline.documents import read_yaml
+from eval_pipeline.files import read_yaml
 from eval_pipeline.language.embedder import default_embedder, similarity
 from eval_pipeline.metrics.text import normalize, words
 from eval_pipeline.problems import Problems, bad_value

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.documents import read_json
+from eval_pipeline.files import read_json
 from eval_pipeline.language.accuracy import default_accuracy
 from eval_pipeline.language.embedder import default_embedder
 from eval_pipeline.problems import Problems, bad_value

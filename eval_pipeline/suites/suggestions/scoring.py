@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
 from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.metrics.rates import harmonic_mean
 from eval_pipeline.scoring import score_cases

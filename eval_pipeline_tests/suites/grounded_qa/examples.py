@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.evaluation import summarize
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.scoring import score_cases, summarize
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites.grounded_qa import SUITE
 from eval_pipeline.suites.grounded_qa.cases import GoldEntry, to_case

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers.recorded import OutOfStep, parse
+from eval_pipeline.answers import OutOfStep, parse
 from eval_pipeline.cli import score as score_command
-from eval_pipeline.documents import WHOLE
+from eval_pipeline.files import WHOLE
 from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project

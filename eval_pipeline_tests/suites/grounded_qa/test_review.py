@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from eval_pipeline.answers.recorded import Answer, Usable, parse, without_own
+from eval_pipeline.answers import Answer, Usable, parse, without_own
 from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer
 
 CARRIED = msgspec.Raw(b'{"retrieved_ids": ["p1", "p2"]}')

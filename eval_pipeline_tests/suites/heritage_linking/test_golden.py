@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.evaluation import context_for
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import load_prompts
+from eval_pipeline.prompts import load_prompts
+from eval_pipeline.scoring import context_for
 from eval_pipeline.suites.heritage_linking import SUITE
 from eval_pipeline.suites.heritage_linking.cases import LinkingInput, Mention
 from eval_pipeline.suites.heritage_linking.engine import Parameters, link, prepare

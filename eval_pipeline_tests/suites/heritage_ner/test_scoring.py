@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from nervaluate import Evaluator
 from sklearn.metrics import precision_recall_fscore_support
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.evaluation import summarize
+from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.metrics.text import words
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.scoring import score_cases, summarize
 from eval_pipeline.suite import Context
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner import SUITE

@@ -12,7 +12,7 @@ import pytest
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts.versions import load_prompts
+from eval_pipeline.prompts import load_prompts
 from eval_pipeline.suites.heritage_retrieval import SUITE
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalInput
 from eval_pipeline.suites.heritage_retrieval.engine import Parameters, fused, prepare, retrieve

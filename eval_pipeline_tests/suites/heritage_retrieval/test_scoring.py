@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.evaluation import summarize
+from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.scoring import score_cases, summarize
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites.heritage_retrieval import SUITE
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput

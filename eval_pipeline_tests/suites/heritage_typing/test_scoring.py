@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.evaluation import Summary, summarize
+from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.scoring import Scores, score_cases
+from eval_pipeline.scoring import Scores, Summary, score_cases, summarize
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites._heritage.vocabulary import CATEGORIES, CUSTODIAN_TYPES, category_of
 from eval_pipeline.suites.heritage_typing import SUITE

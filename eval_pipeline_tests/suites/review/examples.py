@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.evaluation import Summary, summarize
+from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.scoring import Summary, score_cases, summarize
 from eval_pipeline.suite import Context
 from eval_pipeline.suites.review import SUITE
 from eval_pipeline.suites.review.cases import GoldenTask, to_case

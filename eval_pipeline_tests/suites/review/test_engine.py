@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.evaluation import context_for
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
 from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.scoring import context_for
 from eval_pipeline.suites.review import SUITE
 from eval_pipeline.suites.review.cases import Prepared, prepare
 from eval_pipeline.suites.review.engine import Checklist, Parameters, load_checklist, review

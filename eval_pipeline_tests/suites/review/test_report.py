@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from eval_pipeline import stages
-from eval_pipeline.evaluation import Evaluation
+from eval_pipeline.decisions import objections
 from eval_pipeline.project import Project
-from eval_pipeline.reports.evaluation import report, suite_tables
+from eval_pipeline.reports import report, suite_tables
+from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Scored, Store
 from eval_pipeline.suites.review import SUITE
 
@@ -16,11 +17,11 @@ OLD, NEW = "review-document-v1.0", "review-document-v1.1"
 
 def evaluated(project: Project, store: Store, version: str) -> tuple[Evaluation, Scored]:
     """A version on the embedded engine, without Dagster."""
-    golden = stages.load_golden(project, store, SUITE).table
-    scored = stages.score_answers(
-        project, SUITE, golden, stages.answer_cases(project, store, SUITE, golden, version)
-    )
-    return stages.evaluate(project, SUITE, scored, stages.load_gates(project, SUITE)), scored
+    bench = stages.Workbench(project, SUITE)
+    golden = stages.load_golden(bench).table
+    answers = stages.answer_cases(bench, golden, version)
+    scored = stages.score_answers(bench, golden, answers)
+    return stages.evaluate(bench, scored, answers.costs), scored
 
 
 def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
@@ -29,20 +30,20 @@ def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
     store.keep_scores(scored)
     store.keep_evaluation(before)
     after, scored = evaluated(project, store, NEW)
-    beside = stages.evaluations_beside(project, store, SUITE, after)
+    beside = stages.evaluations_beside(stages.Workbench(project, SUITE), after)
     assert list(beside) == [OLD, NEW]
-    text = report(SUITE, after, scored.scores, None, beside=beside)
+    text = report(SUITE, after, scored.scores, None, objections(after, []), beside=beside)
     assert "## Versions side by side" in text
     assert "| 001 | review\\-document\\-v1.0 | 10 tasks | 1 |" in text
     assert "| Workflow | SCOPE | ASSUME |" in text
     other = replace(after, identity=replace(after.identity, golden_hash="another"))
-    assert list(stages.evaluations_beside(project, store, SUITE, other)) == [NEW]
+    assert list(stages.evaluations_beside(stages.Workbench(project, SUITE), other)) == [NEW]
 
 
 def test_the_active_version_passes_its_critical_gates_and_says_what_waits(project: Project) -> None:
     evaluation, _ = evaluated(project, Store(project.state), NEW)
     assert evaluation.summary.passed
-    told = {gate.metric: gate.told for gate in evaluation.summary.gates if gate.status == "warn"}
+    told = {gate.metric: gate.text for gate in evaluation.summary.gates if gate.status == "warn"}
     assert "eval-pipeline review findings VERSION" in told["pending_rate"]
     tables = suite_tables(evaluation.summary)
     assert all(f"**{name}**" in tables for name in ("severities", "categories", "concerns", "experiment"))

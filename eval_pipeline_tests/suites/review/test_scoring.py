@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers.recorded import Answer
+from eval_pipeline.answers import Answer
 from eval_pipeline.gates import read_gates
 from eval_pipeline.problems import Problems
-from eval_pipeline.reports.evaluation import cross_tables
+from eval_pipeline.reports import cross_tables
 from eval_pipeline.suite import Experiment
 from eval_pipeline.suites.review import SUITE
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
@@ -311,8 +311,8 @@ def test_the_cross_experiment_table_and_its_rule() -> None:
     )
     assert [(row["Workflow"], row["ID"], row["Sig?"]) for row in rows] == [
         ("v1", "base", "–"),
-        ("v2", "+10.0", "Y"),
-        ("v3", "−2.0", "needs 3 runs"),
+        ("v2", "+10.0 points", "Y"),
+        ("v3", "−2.0 points", "needs 3 runs"),
     ]
     assert rows[0]["OES±σ"] == "62.00 ± 2.00"
     assert rows[0]["DR±σ"] == "100% ± 0%"
@@ -382,8 +382,7 @@ def test_an_error_never_pays(first: list[Any], depth: str, second: list[Any], ot
 
 
 def test_a_run_of_errors_fails_every_critical_gate() -> None:
-    from eval_pipeline.evaluation import summarize
-    from eval_pipeline.scoring import score_cases
+    from eval_pipeline.scoring import score_cases, summarize
     from eval_pipeline.suite import Context
 
     source = Trials([{"task": Answer("task", 1, error="timeout")}])

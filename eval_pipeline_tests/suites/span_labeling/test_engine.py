@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.evaluation import case_results, context_for, summarize
+from eval_pipeline import reports as shown
 from eval_pipeline.golden import GoldenCase, read_cases
 from eval_pipeline.problems import Problems
-from eval_pipeline.prompts.rendering import Renderer
-from eval_pipeline.prompts.versions import load_prompt
-from eval_pipeline.reports import evaluation as shown
-from eval_pipeline.scoring import score_cases
+from eval_pipeline.prompts import Renderer, load_prompt
+from eval_pipeline.scoring import case_results, context_for, score_cases, summarize
 from eval_pipeline.suites.span_labeling import SUITE
 from eval_pipeline.suites.span_labeling.cases import SpanInput
 from eval_pipeline.suites.span_labeling.engine import Parameters, label

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers.recorded import Answer
-from eval_pipeline.evaluation import context_for, measured_models, summarize
+from eval_pipeline.answers import Answer
 from eval_pipeline.gates import read_gates
 from eval_pipeline.golden import GoldenCase, read_cases
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.scoring import Scores, score_cases
+from eval_pipeline.scoring import Scores, context_for, measured_models, score_cases, summarize
 from eval_pipeline.suite import Context
 from eval_pipeline.suites.suggestions import SUITE
 from eval_pipeline.suites.suggestions.cases import GoldenEntry, check_entry, to_case

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from eval_pipeline.documents import read_json_lines
+from eval_pipeline.files import read_json_lines
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.problems import Problems
 from eval_pipeline.suites._heritage.attributes import CustodianType

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.documents import read_tsv
+from eval_pipeline.files import read_tsv
 from eval_pipeline.problems import Problems
 from eval_pipeline.suites._heritage.attributes import CustodianType
 from eval_pipeline.suites.heritage_ner.engine.patterns import Found

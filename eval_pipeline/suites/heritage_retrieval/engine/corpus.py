@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from eval_pipeline.documents import Located, read_json_lines
+from eval_pipeline.files import Located, read_json_lines
 from eval_pipeline.language.bm25 import Bm25, word_terms
 from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
 from eval_pipeline.problems import Problems

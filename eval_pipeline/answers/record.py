@@ -1,0 +1,47 @@
+"""The record of an answer, and where answers can be looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+
+FIRST_TRIAL = 1
+LARGEST_TRIAL = 2**31
+MISSING = "missing"
+STALE = "stale"
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an engine returned for one case in one trial: the text of its output, or why there is none."""
+
+    case_id: str
+    trial: int = FIRST_TRIAL
+    text: str | None = None
+    error: str | None = None
+    detail: str = ""
+    latency_ms: float | None = None
+    cost_usd: float | None = None
+    tokens: int | dict[str, int] | None = None
+    carried: msgspec.Raw = msgspec.Raw(b"null")
+    """What `prepare` contributes to the output, as JSON: it wins over what an engine says of it."""
+
+
+class AnswerSource(Protocol):
+    """Answers that can be looked up by case and trial."""
+
+    @property
+    def trials(self) -> tuple[int, ...]:
+        """The trials there are, in order."""
+
+    def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
+        """The answer for a case with that input in a trial, if there is one."""
+
+
+@runtime_checkable
+class OutputSource(AnswerSource, Protocol):
+    """Answers whose outputs can be had at once, without an `Answer` around each."""
+
+    def outputs(self, case_ids: Sequence[str], trial: int) -> list[Any]:
+        """The output for each case; None where `get` must be asked."""

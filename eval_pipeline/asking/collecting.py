@@ -1,0 +1,132 @@
+"""Asking an engine for every case and trial, and keeping what it answers."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from eval_pipeline.answers import MISSING, Answer, OutputsIdentity, Stopping, TrialRange, without_own
+from eval_pipeline.asking.progress import Progress
+from eval_pipeline.asking.questions import Asked, Questions
+from eval_pipeline.engines import Engine
+from eval_pipeline.store import AnswerTable, AnswerWriter
+
+T = TypeVar("T")
+
+
+class Looks(Protocol):
+    """Decides after every trial whether another one is worth its calls."""
+
+    @property
+    def plan(self) -> TrialRange:
+        """Between which numbers of trials it may decide."""
+
+    def after(self, answers: TrialAnswers) -> Stopping | None:
+        """Why to stop after these further answers; None to ask another trial."""
+
+
+class TrialAnswers:
+    """The answers of some trials, as they came in."""
+
+    def __init__(self, trials: Sequence[int]) -> None:
+        self.trials = tuple(trials)
+        self._answers: dict[tuple[str, int], Answer] = {}
+
+    def add(self, answer: Answer) -> None:
+        """Take in an answer."""
+        self._answers[answer.case_id, answer.trial] = answer
+
+    def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
+        """The answer for a case in a trial; they were all given to the inputs as they are."""
+        return self._answers.get((case_id, trial))
+
+
+def collect_outputs(
+    questions: Questions,
+    engine: Engine,
+    identity: OutputsIdentity,
+    folder: Path,
+    progress: Progress,
+    looks: Looks | None = None,
+) -> AnswerTable:
+    """Ask the engine everything and write its answers in the order of the questions.
+
+    With `looks`, trials are asked one by one until it says why to stop, and the identity says how many
+    there are.
+    """
+    title = f"{identity.version} on {engine.name}"
+
+    async def ask_all(writer: AnswerWriter) -> None:
+        progress.start(title, questions.cases * identity.trials)
+        asking = _answered(questions, engine, range(1, identity.trials + 1), progress)
+        async with aclosing(asking) as answers:
+            async for asked, answer in answers:
+                writer.add(answer, asked.input_hash)
+        writer.finish(identity)
+
+    async def ask_by_trial(writer: AnswerWriter, looks: Looks) -> None:
+        stopping: Stopping | None = None
+        following = range(1, looks.plan.min + 1)
+        while stopping is None:
+            trial_answers = TrialAnswers(following)
+            progress.start(
+                f"{title}, trial {following[-1]} of at most {looks.plan.max}",
+                questions.cases * len(following),
+            )
+            async with aclosing(_answered(questions, engine, following, progress)) as answers:
+                async for asked, answer in answers:
+                    writer.add(answer, asked.input_hash)
+                    trial_answers.add(answer)
+            stopping = looks.after(trial_answers)
+            following = range(following.stop, following.stop + 1)
+        writer.finish(replace(identity, trials=stopping.trials, plan=stopping.plan), stopping)
+
+    with AnswerTable.writing(folder) as writer:
+        run(ask_all(writer) if looks is None else ask_by_trial(writer, looks))
+    return AnswerTable.open(folder / f"{writer.identity.id}.parquet")
+
+
+async def _answered(
+    questions: Questions, engine: Engine, trials: Sequence[int], progress: Progress
+) -> AsyncGenerator[tuple[Asked, Answer], None]:
+    """Every question of some trials with its answer, in the order of the questions."""
+    ready: dict[tuple[str, int], Answer] = {}
+
+    def carrying(answer: Answer, carried: msgspec.Raw) -> Answer:
+        kept = without_own(carried, answer) if engine.prepared_elsewhere else carried
+        return replace(answer, carried=kept)
+
+    async with aclosing(engine.answer(questions.requests(engine, trials))) as answers:
+        async for answer in answers:
+            ready[answer.case_id, answer.trial] = answer
+            progress.advance(answer)
+            while questions.asked and (key := questions.asked[0][:2]) in ready:
+                asked = questions.asked.popleft()
+                yield asked, carrying(ready.pop(key), asked.carried)
+    while questions.asked:
+        asked = questions.asked.popleft()
+        answer = ready.get(asked[:2]) or Answer(
+            asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
+        )
+        yield asked, carrying(answer, asked.carried)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run asynchronous work to its end.
+
+    What is in memory already stays there: to look for garbage in it again and again would take longer than
+    anything else that is done for a call.
+    """
+    import uvloop
+
+    gc.freeze()
+    try:
+        return uvloop.run(work)
+    finally:
+        gc.unfreeze()

@@ -1,0 +1,93 @@
+"""From golden inputs to requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import msgspec
+
+from eval_pipeline.engines import Engine, Request
+from eval_pipeline.prompts import Prompt, Renderer
+from eval_pipeline.store import GoldenTable
+from eval_pipeline.suite import Suite
+
+BATCH = 100
+
+
+class Asked(NamedTuple):
+    """A question that was put, and what its answer has to carry."""
+
+    case_id: str
+    trial: int
+    input_hash: str
+    carried: msgspec.Raw
+
+
+class _Rendered(NamedTuple):
+    case_id: str
+    input_hash: str
+    prepared: Any
+    prompt: str | None
+
+
+class Questions:
+    """Turns inputs into requests. It reads only the golden table's inputs: no expectation gets this far."""
+
+    def __init__(self, suite: Suite, prompt: Prompt, golden: GoldenTable, resources: Any) -> None:
+        self._suite = suite
+        self._prompt = prompt
+        self._golden = golden
+        self._resources = resources
+        self.cases = golden.facts.cases
+        self.asked: deque[Asked] = deque()
+
+    async def requests(self, engine: Engine, trials: Iterable[int]) -> AsyncIterator[Request]:
+        """Every case in every one of the trials, in order.
+
+        The template is rendered for each case where the engine reads it, and for the first one
+        in any case, so that a broken template never goes unnoticed.
+        """
+        with Renderer(self._prompt) as renderer:
+            for trial in trials:
+                batches = self._batches(renderer, engine.reads_prompt)
+                following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
+                try:
+                    while batch := await following:
+                        # The next ones are rendered while these are being asked.
+                        following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
+                        for case_id, input_hash, prepared, text in batch:
+                            self.asked.append(Asked(case_id, trial, input_hash, self._carried(prepared)))
+                            yield Request(case_id, trial, prepared, text)
+                except BaseException:
+                    renderer.kill()  # nobody waits for a template any more
+                    raise
+                finally:
+                    await asyncio.wait([following])
+
+    def _batches(self, renderer: Renderer, reads_prompt: bool) -> Iterator[list[_Rendered]]:
+        inputs = self._golden.inputs(self._suite)
+        first = True
+        while batch := list(islice(inputs, BATCH)):
+            prepared = [self._prepare(input_) for _, _, input_ in batch]
+            texts = renderer.render(prepared if reads_prompt else prepared[: int(first)])
+            first = False
+            yield [
+                _Rendered(case_id, input_hash, each, texts[index] if reads_prompt else None)
+                for index, ((case_id, input_hash, _), each) in enumerate(zip(batch, prepared, strict=True))
+            ]
+
+    def _prepare(self, input_: Any) -> Any:
+        if self._suite.prepare is None:
+            return input_
+        return self._suite.prepare(input_, self._prompt.parameters, self._resources)
+
+    def _carried(self, prepared: Any) -> msgspec.Raw:
+        if not self._suite.carried:
+            return msgspec.Raw(b"null")
+        return msgspec.Raw(
+            msgspec.json.encode({name: getattr(prepared, name) for name in self._suite.carried})
+        )

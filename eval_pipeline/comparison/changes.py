@@ -1,0 +1,167 @@
+"""What changed in each metric: the verdict by its evidence, the action by its gate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from eval_pipeline.comparison.evidence import drops_of
+from eval_pipeline.comparison.records import Action, Evidence, MetricChange, Verdict
+from eval_pipeline.gates import TOLERANCE, Gate, Regression
+from eval_pipeline.numbers import Unit, bare, change, counted, number
+from eval_pipeline.scoring import Summary
+from eval_pipeline.suite import Direction, Suite, quantities
+
+
+def metric_changes(
+    suite: Suite,
+    old: Summary,
+    new: Summary,
+    gates: Mapping[str, Gate],
+    evidence: Mapping[str, Evidence],
+) -> tuple[MetricChange, ...]:
+    """What became of every number that both sides have."""
+    return tuple(
+        metric_change(
+            name,
+            old.metrics[name].value,
+            new.metrics[name].value,
+            quantity.direction,
+            quantity.unit,
+            gates.get(name),
+            evidence.get(name),
+        )
+        for name, quantity in quantities(suite).items()
+    )
+
+
+def metric_change(
+    metric: str,
+    before: float | None,
+    after: float | None,
+    direction: Direction,
+    unit: Unit,
+    gate: Gate | None,
+    evidence: Evidence | None = None,
+) -> MetricChange:
+    """One metric before and after: the verdict by its evidence, the action by the gate's regression table.
+
+    Without evidence the table alone judges the difference.
+    """
+    zone_before = gate.zone(before) if gate and before is not None else None
+    zone_after = gate.zone(after) if gate and after is not None else None
+    difference = after - before if after is not None and before is not None else None
+    shown = f"{metric} {number(before, unit)} → {number(after, unit)}"
+    if difference is not None:
+        shown += f" ({change(difference, unit)}{_interval(evidence, unit)})"
+    verdict, action, why = _verdict_of(before, after, difference, direction, unit, gate, evidence)
+    drop = (-1.0 if direction == "higher" else 1.0) * (difference or 0.0)
+    doubtful = verdict == "inconclusive" and drop > drops_of(gate, unit).block + TOLERANCE
+    if gate and zone_after == "fail" and zone_before != "fail" and before is not None:
+        action = "block" if gate.severity == "critical" else "investigate"
+        why = f"it entered the fail zone ({gate.bounds['fail'].text(unit)})"
+    if gate is None:
+        action = "proceed"
+    return MetricChange(
+        metric,
+        before,
+        after,
+        difference,
+        zone_before,
+        zone_after,
+        gate is not None,
+        verdict,
+        action,
+        f"{shown}: {why}",
+        _movement(metric, difference, unit, evidence, why),
+        evidence,
+        doubtful,
+    )
+
+
+def _movement(metric: str, difference: float | None, unit: Unit, evidence: Evidence | None, why: str) -> str:
+    """`concept_recall fell 6.1 points (95 % CI 3.0–9.2)`."""
+    if difference is None:
+        return f"{metric}: {why}"
+    sign = -1.0 if difference < 0 else 1.0
+    said = f"{metric} {'fell' if difference < 0 else 'rose'} {bare(sign * difference, unit)}"
+    if unit != "number":
+        said += " points"
+    if evidence is None or evidence.low is None or evidence.high is None:
+        return said
+    low, high = sorted((sign * evidence.low, sign * evidence.high))
+    between = "–" if low >= 0 else " to "
+    return f"{said} (95 % CI {bare(low, unit)}{between}{bare(high, unit)})"
+
+
+def _interval(evidence: Evidence | None, unit: Unit) -> str:
+    if evidence is None or evidence.low is None or evidence.high is None:
+        return ""
+    return f", 95 % CI {_signed(evidence.low, unit)} to {_signed(evidence.high, unit)}"
+
+
+def _verdict_of(
+    before: float | None,
+    after: float | None,
+    difference: float | None,
+    direction: Direction,
+    unit: Unit,
+    gate: Gate | None,
+    evidence: Evidence | None,
+) -> tuple[Verdict, Action, str]:
+    if difference is None:
+        if before is not None:
+            return "regressed", "block", "the metric is gone"
+        if after is not None:
+            return "improved", "proceed", "defined now"
+        return "unchanged", "proceed", "undefined before and after"
+    drops = drops_of(gate, unit)
+    drop = -difference if direction == "higher" else difference
+    verdict: Verdict = evidence.verdict if evidence else _by_size(drop, drops)
+    if verdict == "regressed" and drop > drops.block + TOLERANCE:
+        return verdict, drops.beyond, f"worse by more than {_size(drops.block, unit)}"
+    if verdict == "regressed":
+        return verdict, "investigate", "worse; find out why and write it down"
+    if verdict == "inconclusive":
+        return verdict, _when_inconclusive(drop, drops, gate), _what_would_settle(evidence, drops, unit)
+    if verdict == "improved":
+        return verdict, "proceed", "better"
+    return verdict, "proceed", "no change that matters"
+
+
+def _by_size(drop: float, drops: Regression) -> Verdict:
+    noticeable = max(drops.investigate - TOLERANCE, TOLERANCE)
+    if abs(drop) < noticeable:
+        return "unchanged"
+    return "regressed" if drop > 0 else "improved"
+
+
+def _when_inconclusive(drop: float, drops: Regression, gate: Gate | None) -> Action:
+    """A drop that would block if it were certain follows the gate; a smaller one is looked at."""
+    if gate and drop > drops.block + TOLERANCE:
+        return gate.inconclusive
+    return "investigate" if drop >= max(drops.investigate - TOLERANCE, TOLERANCE) else "proceed"
+
+
+def _what_would_settle(evidence: Evidence | None, drops: Regression, unit: Unit) -> str:
+    uncertain = "too uncertain to tell"
+    if evidence is None or not math.isfinite(drops.block):
+        return uncertain
+    ways = []
+    if evidence.trials_needed:
+        ways.append(counted(evidence.trials_needed, "trial"))
+    if evidence.cases_needed and evidence.cases_needed > evidence.cases:
+        ways.append(counted(evidence.cases_needed, "case"))
+    if not ways:
+        return uncertain
+    return f"{uncertain}; {' or '.join(ways)} would show a drop of {_size(drops.block, unit)}"
+
+
+def _size(size: float, unit: Unit) -> str:
+    return change(size, unit).lstrip("+")
+
+
+def _signed(size: float, unit: Unit) -> str:
+    """A difference with its sign and without its unit."""
+    shown = bare(size, unit)
+    return shown if shown.startswith("−") else f"{'+' if float(shown) else '±'}{shown}"

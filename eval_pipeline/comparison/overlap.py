@@ -1,0 +1,57 @@
+"""The sides of a comparison, and the cases they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+
+from eval_pipeline.answers import AnswerSource, OutputsIdentity
+from eval_pipeline.golden import GoldenCase
+from eval_pipeline.scoring import Scores
+
+MOST_LEFT_OUT = 0.10
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: its answers, and which input of each case they answer."""
+
+    label: str
+    identity: OutputsIdentity
+    answers: AnswerSource
+    input_hashes: Mapping[str, str]
+    golden_hash: str
+    scores: Scores | None = None
+    """The scores of the answers against the golden set as it is, where they are there already."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Which cases of the golden set a side answered as they are now."""
+
+    shared: Set[str]
+    appeared: tuple[str, ...]
+    vanished: tuple[str, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether what is left out is little enough."""
+        left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
+        return bool(self.shared) and left_out <= MOST_LEFT_OUT * (len(self.shared) + left_out)
+
+    def cases(self, cases: Iterable[GoldenCase]) -> Iterator[GoldenCase]:
+        """Those of the cases that are shared."""
+        return (each for each in cases if each.case.id in self.shared)
+
+
+def overlap_of(present: Mapping[str, str], before: Side) -> Overlap:
+    """What a side has in common with the golden set, whose cases come with the hash of their inputs."""
+    common = present.keys() & before.input_hashes.keys()
+    changed = sorted(name for name in common if before.input_hashes[name] != present[name])
+    return Overlap(
+        common - set(changed),
+        tuple(sorted(present.keys() - before.input_hashes.keys())),
+        tuple(sorted(before.input_hashes.keys() - present.keys())),
+        tuple(changed),
+    )

@@ -1,0 +1,157 @@
+"""What a comparison says, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.gates import Zone
+from eval_pipeline.numbers import Unit, change, counted
+
+Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
+Action = Literal["proceed", "investigate", "needs_approval", "block"]
+ENDS: dict[Action, str] = {"block": "blocked", "needs_approval": "needs an approval"}
+ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
+DIGITS = 9
+"""To so many digits the numbers of a comparison must agree for it to be the same."""
+
+
+class MetricChange(msgspec.Struct, frozen=True):
+    """What became of one metric."""
+
+    metric: str
+    before: float | None
+    after: float | None
+    difference: float | None
+    zone_before: Zone | None
+    zone_after: Zone | None
+    gated: bool
+    verdict: Verdict
+    action: Action
+    reason: str
+    movement: str = ""
+    """The change in words that can be read aloud."""
+    evidence: Evidence | None = None
+    """What stands behind the verdict; none for numbers that are defined over trials."""
+    doubtful: bool = False
+    """Whether it fell so far that it would stop the change if that were certain."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What the cases say of a difference. Null where it cannot be told."""
+
+    cases: int
+    verdict: Literal["improved", "unchanged", "inconclusive", "regressed"]
+    low: float | None
+    high: float | None
+    """The ends of the 95 % confidence interval of the difference."""
+    p_value: float | None
+    """Two-sided, of the metric by itself."""
+    adjusted_p: float | None
+    """One-sided, in the direction of the difference, corrected for the number of gated metrics."""
+    minimum_detectable_effect: float | None
+    """The smallest true drop that these cases and trials show with 80 % power."""
+    cases_needed: int | None
+    """How many cases would show a drop that blocks."""
+    trials_needed: int | None
+    """How many trials would show it on these cases; null where none suffice or nobody knows."""
+
+
+class CaseChange(msgspec.Struct, frozen=True):
+    """What became of one case, by the suite's headline metric."""
+
+    case_id: str
+    before: float | None
+    after: float | None
+    difference: float | None
+
+
+class GroupChange(msgspec.Struct, frozen=True):
+    """What became of a gated metric in one group of cases."""
+
+    axis: str
+    group: str
+    metric: str
+    cases: int
+    before: float | None
+    after: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    """Two-sided, of the group by itself."""
+    adjusted_p: float | None
+    """Corrected by Benjamini and Hochberg for all groups and metrics of the comparison."""
+    verdict: Literal["improved", "unclear", "regressed"]
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What changed from one evaluation to another, and what to do about it."""
+
+    suite: str
+    before: str
+    after: str
+    notes: tuple[str, ...]
+    """What differs between the sides besides the prompt; read it first."""
+    shared: int
+    appeared: tuple[str, ...]
+    vanished: tuple[str, ...]
+    changed: tuple[str, ...]
+    """Cases whose input changed, so that the sides answer different questions."""
+    metrics: tuple[MetricChange, ...]
+    improved: tuple[CaseChange, ...]
+    regressed: tuple[CaseChange, ...]
+    verdict: Verdict
+    action: Action
+    trials: int = 1
+    """Trials of the side after."""
+    unit: Unit = "fraction"
+    """The unit of the headline metric, in which cases are compared."""
+    key: str = ""
+    """This very comparison in one word: both sides, the gates and the numbers."""
+    identities: tuple[OutputsIdentity, OutputsIdentity] | None = None
+    """What the sides are the answers of."""
+    groups: tuple[GroupChange, ...] = ()
+    """The gated metrics by group. They inform; the actions rest on the whole."""
+
+    @property
+    def moved_groups(self) -> list[GroupChange]:
+        """The groups that moved by more than chance explains, those that regressed first."""
+        moved = [each for each in self.groups if each.verdict != "unclear"]
+        return sorted(moved, key=lambda each: (each.verdict != "regressed", each.adjusted_p or 0.0))
+
+    @property
+    def sentence(self) -> str:
+        """The comparison in one sentence that can be read aloud."""
+        return self.ending_in(ENDS.get(self.action, self.verdict))
+
+    def ending_in(self, end: str) -> str:
+        """The same sentence with other last words, such as `approved`."""
+        if self.verdict == "incomparable":
+            left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
+            return (
+                f"{self.after} cannot be compared with {self.before}: "
+                f"{left_out} cases are not shared, only {self.shared} are."
+            )
+        gated = [each for each in self.metrics if each.gated]
+        moved = [each for each in gated if each.verdict == self.verdict and each.verdict != "unchanged"]
+        moved += [each for each in gated if each.action != "proceed" and each not in moved]
+        moved.sort(key=lambda each: -ACTIONS.index(each.action))
+        still = "No gated metric moved"
+        if any(each.difference for each in gated):
+            still += " beyond chance"
+        moves = ", ".join(each.movement for each in moved[:3]) or still
+        size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
+        sentence = f"{moves} over {size}; {end}."
+        worst = ", ".join(
+            f"{each.case_id} {change(each.difference, self.unit).removesuffix(' pp')}"
+            for each in self.regressed[:3]
+        )
+        return f"{sentence} Worst: {worst}." if worst else sentence
+
+
+def rounded(value: float | None) -> float | None:
+    """A number to the digits that decide whether two results are the same."""
+    return None if value is None else round(value, DIGITS)

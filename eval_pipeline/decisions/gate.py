@@ -1,0 +1,119 @@
+"""What the gate decides about a change: version by version, and as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from eval_pipeline.answers import Stopping
+from eval_pipeline.decisions.objections import Objections, Standing
+from eval_pipeline.problems import Problem
+from eval_pipeline.scoring import Evaluation
+
+State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable", "crashed"]
+STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable", "crashed")
+"""From the best to the worst."""
+SIGNS: dict[State, str] = {
+    "pass": "✓",
+    "warn": "⚠",
+    "approved": "✓ approved",
+    "block": "✗",
+    "not_evaluated": "✗ not evaluated",
+    "unusable": "✗ unusable",
+    "crashed": "✗ crashed",
+}
+EXIT_CODES: dict[State, int] = {
+    "pass": 0,
+    "warn": 0,
+    "approved": 0,
+    "not_evaluated": 1,
+    "block": 1,
+    "unusable": 2,
+    "crashed": 70,
+}
+BROKEN: tuple[State, ...] = ("unusable", "crashed")
+"""States in which nothing was decided."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the gate decides about one version, and why."""
+
+    suite: str
+    version: str
+    cause: str
+    state: State
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    approved: tuple[str, ...] = ()
+    """What passes only because a person approved it, and who did."""
+    stopping: Stopping | None = None
+    """Why no further trial was asked, where their number was not fixed."""
+    evaluation: Evaluation | None = None
+    standing: Standing | None = None
+    """How it stands against the baseline."""
+    settings: Any = None
+    """The suite's settings, which decide on some keys of its score report."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else differs from the baseline: another engine, another golden set."""
+        return self.standing.comparison.notes if self.standing else ()
+
+
+def decide(
+    cause: str,
+    evaluation: Evaluation,
+    standing: Standing | None,
+    objections: Objections,
+    *,
+    unsigned: str = "",
+    unread_text: bool = False,
+    stopping: Stopping | None = None,
+    settings: Any = None,
+) -> Decision:
+    """What objections mean for a change; a change needs a signed golden set and a baseline besides."""
+    blocking = [each.text for each in objections.blocking]
+    if unsigned:
+        blocking.append(f"golden set: {unsigned}")
+    if standing is None:
+        blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
+    state: State = "block" if blocking else objections.state
+    outputs = evaluation.identity.outputs
+    if unread_text:
+        state = "block" if blocking else "not_evaluated"
+        blocking.append(
+            f"only text changed that the engine {outputs.engine!r} does not read; "
+            "evaluate it on one that does"
+        )
+    return Decision(
+        outputs.suite,
+        outputs.version,
+        cause,
+        state,
+        tuple(blocking),
+        tuple(each.text for each in objections.warnings),
+        tuple(each.text for each in objections.approved),
+        stopping,
+        evaluation,
+        standing,
+        settings,
+    )
+
+
+def unusable(suite: str, version: str, cause: str, problems: Sequence[Problem]) -> Decision:
+    """A version that cannot be evaluated."""
+    reasons = tuple(map(str, problems)) or ("it could not be evaluated; see the run in the UI",)
+    return Decision(suite, version, cause, "unusable", reasons)
+
+
+def crashed(suite: str, version: str, cause: str, error: Exception) -> Decision:
+    """A version whose evaluation ended in a defect, of this program or of its suite."""
+    reason = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
+    return Decision(suite, version, cause, "crashed", (f"{reason}; this is a defect, nothing was decided",))
+
+
+def worst(decisions: Sequence[Decision]) -> State:
+    """The state of the whole."""
+    return max((each.state for each in decisions), key=STATES.index, default="pass")

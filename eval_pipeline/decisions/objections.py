@@ -1,0 +1,178 @@
+"""The blocking policy: what speaks against an evaluation, and what follows from it.
+
+Runs, comparisons, the gate, promotion, activation, checks and reports all ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from eval_pipeline.comparison import ACTIONS, ENDS, Action, Comparison
+from eval_pipeline.decisions.approvals import INCOMPARABLE, Approval, approved_metrics
+from eval_pipeline.scoring import Evaluation
+from eval_pipeline.suite import ERROR_RATE
+
+STOPPING: tuple[Action, ...] = ("needs_approval", "block")
+
+Weight = Literal["warns", "holds", "blocks"]
+"""What an objection does: it informs; it keeps a version from release; it stops a change as well."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A comparison together with the approvals that were given for it and have not expired."""
+
+    comparison: Comparison
+    approvals: tuple[Approval, ...] = ()
+
+    @property
+    def demands(self) -> dict[str, Action]:
+        """The gated metrics that do not let the change simply proceed, with the action of each."""
+        demands: dict[str, Action] = {
+            each.metric: each.action
+            for each in self.comparison.metrics
+            if each.gated and each.action != "proceed"
+        }
+        if self.comparison.verdict == "incomparable":
+            demands[INCOMPARABLE] = "needs_approval"
+        return demands
+
+    @property
+    def open(self) -> dict[str, Action]:
+        """The demands that no approval covers."""
+        approved = approved_metrics(self.approvals)
+        return {name: action for name, action in self.demands.items() if name not in approved}
+
+    @property
+    def stops(self) -> bool:
+        """Whether the change must not go on as it is."""
+        return any(action in STOPPING for action in self.open.values())
+
+    @property
+    def undecided(self) -> list[str]:
+        """What needs an approval before a release: it stops the change, or may be a deep fall."""
+        doubtful = {each.metric for each in self.comparison.metrics if each.gated and each.doubtful}
+        return [name for name, action in self.open.items() if action in STOPPING or name in doubtful]
+
+    @property
+    def approved(self) -> bool:
+        """Whether approvals cover every demand."""
+        return bool(self.demands) and not self.open
+
+    @property
+    def action(self) -> Action:
+        """The action that is left when what was approved is left out."""
+        return max(self.open.values(), key=ACTIONS.index, default="proceed")
+
+    @property
+    def sentence(self) -> str:
+        """The comparison in one sentence, approvals considered."""
+        end = "approved" if self.approved else ENDS.get(self.action, self.comparison.verdict)
+        return self.comparison.ending_in(end)
+
+    @property
+    def conclusion(self) -> str:
+        """Verdict, action, the sentence that says why, and who approved it."""
+        action = "approved" if self.approved else self.action.replace("_", " ")
+        approvals = "".join(f" {each.summary}." for each in self.approvals)
+        return f"{self.comparison.verdict}; {action}. {self.sentence}{approvals}"
+
+    @property
+    def weight(self) -> Weight:
+        """What it does as an objection; meaningless where nothing is open."""
+        return "blocks" if self.stops else "holds" if self.undecided else "warns"
+
+
+class FailedCheck(NamedTuple):
+    """A check that failed besides gates and comparisons: on a golden set's content, for example."""
+
+    name: str
+    message: str
+    blocking: bool
+
+
+class Objection(NamedTuple):
+    """Something that speaks against an evaluation, and what an approval of it would name."""
+
+    text: str
+    weight: Weight
+    metrics: tuple[str, ...] = ()
+    approved: bool = False
+
+
+class Objections(tuple[Objection, ...]):
+    """Everything that speaks against an evaluation, whether it was approved or not."""
+
+    __slots__ = ()
+
+    @property
+    def blocking(self) -> list[Objection]:
+        """What stops a change."""
+        return [each for each in self if each.weight == "blocks" and not each.approved]
+
+    @property
+    def holding(self) -> list[Objection]:
+        """What keeps a version from being promoted or activated."""
+        return [each for each in self if each.weight != "warns" and not each.approved]
+
+    @property
+    def warnings(self) -> list[Objection]:
+        """What a person should look at though it stops nothing."""
+        return [each for each in self if each.weight != "blocks" and not each.approved]
+
+    @property
+    def approved(self) -> list[Objection]:
+        """What passes only because a person approved it."""
+        return [each for each in self if each.approved]
+
+    @property
+    def state(self) -> Literal["pass", "warn", "approved", "block"]:
+        """The whole in one word."""
+        if self.blocking:
+            return "block"
+        return "approved" if self.approved else "warn" if self.warnings else "pass"
+
+
+def objections(
+    evaluation: Evaluation | None,
+    standings: Sequence[Standing],
+    approvals: Iterable[Approval] = (),
+    failed: Iterable[FailedCheck] = (),
+) -> Objections:
+    """What speaks against an evaluation, its comparisons and its run; `approvals` are of its own numbers."""
+    return Objections(
+        [
+            *(_of_evaluation(evaluation, approved_metrics(approvals)) if evaluation else ()),
+            *(
+                Objection(f"{check.name}: {check.message}", "blocks" if check.blocking else "warns")
+                for check in failed
+            ),
+            *(
+                Objection(
+                    f"against {each.comparison.before}: {each.conclusion}",
+                    "blocks" if each.approved else each.weight,
+                    tuple(each.demands if each.approved else each.undecided),
+                    each.approved,
+                )
+                for each in standings
+                if each.demands
+            ),
+        ]
+    )
+
+
+def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objection]:
+    """Gates in their fail zone block, errors hold a release back, everything else warns."""
+    summary = evaluation.summary
+    too_many = any(gate.metric == ERROR_RATE.name and gate.status == "fail" for gate in summary.gates)
+    for gate in (*summary.gates, *evaluation.operations):
+        if gate.status in ("fail", "warn"):
+            weight: Weight = "blocks" if gate.status == "fail" else "warns"
+            is_approved = gate.status == "fail" and gate.metric in approved
+            yield Objection(f"{gate.metric}: {gate.text}", weight, (gate.metric,), is_approved)
+    if summary.error_count and not too_many:
+        kinds = ", ".join(f"{count} × {kind}" for kind, count in summary.errors.items())
+        text = f"{ERROR_RATE.name}: the evaluation is incomplete: {kinds}"
+        yield Objection(text, "holds", (ERROR_RATE.name,), ERROR_RATE.name in approved)

@@ -1,0 +1,164 @@
+"""Where a value departs from its type: every place, not only the first."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from eval_pipeline.problems import Problems
+
+T = TypeVar("T")
+MOST_LOCATED = 100
+FieldPath = tuple[str | int, ...]
+
+
+class Violation(NamedTuple):
+    """What is wrong at one place of a record, and what to do."""
+
+    path: FieldPath
+    message: str
+    remedy: str = ""
+
+
+class Located(NamedTuple, Generic[T]):
+    """A record and the line it starts on."""
+
+    record: T
+    line: int
+
+
+Check = Callable[[Any], Iterable[Violation]]
+
+
+def no_checks(record: Any) -> Iterable[Violation]:
+    """For records whose type says everything."""
+    return ()
+
+
+def violations_of(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violation]:
+    """Every place where a plain value departs from a type, not only the first."""
+    try:
+        msgspec.convert(value, expected)
+    except (msgspec.ValidationError, RecursionError) as error:
+        found = list(_nested_violations(value, expected, path))
+        yield from found or [_violation(str(error), path)]
+
+
+def shown_field(path: FieldPath) -> str:
+    """A path as people write it: `expectedConcepts[3].label`."""
+    return re.sub(r"^\.", "", "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path))
+
+
+def converted(
+    value: Any,
+    record_type: type[T],
+    path: Path,
+    line_of: Callable[[FieldPath], int],
+    problems: Problems,
+    check: Check,
+    prefix: FieldPath = (),
+) -> T | None:
+    """A plain value as a record; None where it has problems, each of which is added with its line."""
+    found = [*violations_of(value, record_type), *misspelt(value, record_type)]
+    record = None
+    if not found:
+        record = msgspec.convert(value, record_type)
+        found = list(check(record))
+    for number, violation in enumerate(found):
+        problems.add(
+            path,
+            violation.message,
+            violation.remedy,
+            # Finding a line reads the text; where everything is wrong, the record's own line will do.
+            line=line_of(violation.path if number < MOST_LOCATED else ()),
+            field=shown_field((*prefix, *violation.path)),
+        )
+    return None if found else record
+
+
+def _violation(message: str, path: FieldPath) -> Violation:
+    reason, _, inner = message.partition(" - at ")
+    return Violation((*path, *_parse_path(inner)), reason.replace("`", "'"), "Correct the value.")
+
+
+def _parse_path(shown_by_msgspec: str) -> FieldPath:
+    parts = re.findall(r"\.([^.\[\]`]+)|\[(\d+)\]", shown_by_msgspec)
+    return tuple(name or int(index) for name, index in parts)
+
+
+def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[Violation]:
+    origin, arguments = typing.get_origin(expected), typing.get_args(expected)
+    if origin in (typing.Union, types.UnionType):
+        members = [argument for argument in arguments if argument is not type(None)]
+        if len(members) == 1:
+            yield from violations_of(value, members[0], path)
+    elif is_record(expected) and isinstance(value, dict):
+        hints = typing.get_type_hints(expected)
+        for field in msgspec.structs.fields(expected):
+            name = field.encode_name
+            if name in value:
+                yield from violations_of(value[name], hints[field.name], (*path, name))
+            elif field.required:
+                yield Violation((*path, name), "is missing", "Add it.")
+        if expected.__struct_config__.forbid_unknown_fields:
+            yield from _unknown_fields(value, expected, path)
+    elif origin in (list, tuple) and isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from violations_of(element, arguments[0], (*path, index))
+    elif origin is dict and isinstance(value, dict):
+        for key, element in value.items():
+            yield from violations_of(element, arguments[1], (*path, str(key)))
+
+
+def _unknown_fields(
+    value: dict[Any, Any], expected: type[msgspec.Struct], path: FieldPath
+) -> Iterator[Violation]:
+    known = _field_types(expected)
+    for name in value:
+        if name not in known:
+            yield Violation((*path, str(name)), "is not a known field", f"Known: {', '.join(known)}.")
+
+
+def misspelt(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violation]:
+    """Unknown fields that are close to a known one: ignoring them would lose what a person wrote."""
+    if isinstance(value, list):
+        arguments = typing.get_args(expected)
+        if arguments and is_record(arguments[0]):
+            for index, element in enumerate(value):
+                yield from misspelt(element, arguments[0], (*path, index))
+    if not (isinstance(value, dict) and is_record(expected)):
+        return
+    fields = _field_types(expected)
+    if fields.keys() >= value.keys() and not any(
+        isinstance(member, dict | list) for member in value.values()
+    ):
+        return
+    absent = [name for name in fields if name not in value]
+    for name, member in value.items():
+        if name in fields:
+            yield from misspelt(member, fields[name], (*path, name))
+        elif absent and isinstance(name, str) and (near := get_close_matches(name, absent, 1, 0.8)):
+            yield Violation((*path, name), "is not a known field", f"Did you mean {near[0]}?")
+
+
+@cache
+def _field_types(expected: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.encode_name: field.type for field in msgspec.structs.fields(expected)}
+
+
+def holds_records(kind: Any) -> bool:
+    """Whether values of a type are records, or hold some."""
+    return is_record(kind) or any(map(holds_records, typing.get_args(kind)))
+
+
+def is_record(expected: Any) -> bool:
+    """Whether a type is that of a record."""
+    return isinstance(expected, type) and issubclass(expected, msgspec.Struct)

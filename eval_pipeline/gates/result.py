@@ -1,0 +1,109 @@
+"""How a metric stands against its gate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from eval_pipeline.gates.gate import TOLERANCE, Bound, Gate, Zone
+from eval_pipeline.numbers import Unit, number
+from eval_pipeline.suite import Severity, Suite
+
+OPERATION_UNITS: Mapping[str, Unit] = {"latency_p95_ms": "milliseconds", "cost_usd_per_answer": "dollars"}
+
+Status = Literal["pass", "warn", "fail", "not_applicable"]
+
+
+class GateResult(msgspec.Struct, frozen=True):
+    """How a metric stands against its gate."""
+
+    metric: str
+    value: float | None
+    zone: Zone | None
+    status: Status
+    severity: Severity
+    message: str
+    advice: str = ""
+    """What the suite says to do about a value that does not pass."""
+
+    @property
+    def text(self) -> str:
+        """Message and advice."""
+        return f"{self.message} {self.advice}".rstrip()
+
+
+class MeasuredModel(msgspec.Struct, frozen=True):
+    """A model behind metrics, with its measured accuracy."""
+
+    name: str
+    metrics: tuple[str, ...]
+    accuracy: float
+    told: str
+
+
+def advise(suite: Suite, results: Iterable[GateResult]) -> tuple[GateResult, ...]:
+    """The results, those that do not pass with the suite's advice on what to do."""
+    judged = tuple(results)
+    advice = suite.advice({each.metric: each.status for each in judged}) if suite.advice else {}
+    return tuple(
+        replace(each, advice=advice.get(each.metric, "")) if each.status in ("warn", "fail") else each
+        for each in judged
+    )
+
+
+def gate_result(gate: Gate, metric: str, value: float | None, applies: bool, unit: Unit) -> GateResult:
+    """The result of one gate. An undefined value fails, unless the metric does not apply."""
+    if not applies:
+        message = "The golden set has no case, or the run too few trials, for this metric to apply."
+        return GateResult(metric, None, None, "not_applicable", gate.severity, message)
+    if value is None or not math.isfinite(value):
+        message = "The metric is undefined: nothing was there to measure. An undefined metric never passes."
+        return GateResult(metric, None, None, "fail", gate.severity, message)
+    zone = gate.zone(value)
+    shown = number(value, unit)
+    bounds = {name: bound.text(unit) for name, bound in gate.bounds.items()}
+    status: Status = "pass"
+    if zone == "fail":
+        status = "fail" if gate.severity == "critical" else "warn"
+        message = f"{shown} is in the fail zone ({bounds['fail']})"
+        message += "." if gate.severity == "critical" else ", which is a warning here."
+    elif zone == "between":
+        status = "warn"
+        message = f"{shown} is between fail ({bounds['fail']}) and pass ({bounds['pass']})."
+    else:
+        message = f"{shown} is in the {zone} zone ({bounds[zone]})."
+    if status == "pass" and gate.warns(value):
+        status = "warn"
+        message = f"{shown} lies in the {zone} zone but calls for a look ({bounds['warn']})."
+    return GateResult(metric, value, zone, status, gate.severity, message)
+
+
+def operation_results(
+    gates: Mapping[str, Gate], measures: Mapping[str, float | None]
+) -> tuple[GateResult, ...]:
+    """How latency and cost stand against their limits; what was not measured does not apply."""
+    return tuple(
+        gate_result(gate, name, measures[name], measures[name] is not None, OPERATION_UNITS[name])
+        for name, gate in gates.items()
+    )
+
+
+def doubt(result: GateResult, gate: Gate, models: Sequence[MeasuredModel]) -> GateResult:
+    """The same result, with a warning where a model behind the metric errs more often than its gate allows.
+
+    A classifier that is right 70 % of the time cannot tell 90 % from less: such a gate never simply passes.
+    """
+    bound = Bound.parse(gate.passes)
+    needed = bound.limit if bound.sign.startswith(">") else 1.0 - bound.limit
+    weak = [
+        model for model in models if result.metric in model.metrics and model.accuracy < needed - TOLERANCE
+    ]
+    if not weak or result.status == "not_applicable":
+        return result
+    names = "; ".join(f"{model.name}, right {number(model.accuracy)} of the time" for model in weak)
+    message = f"{result.message} What judges it is weaker than the gate: {names}."
+    return replace(result, status="warn" if result.status == "pass" else result.status, message=message)

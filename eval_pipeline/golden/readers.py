@@ -1,0 +1,91 @@
+"""The formats that golden cases come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from eval_pipeline.files import (
+    WHOLE,
+    Check,
+    Glance,
+    Part,
+    no_checks,
+    no_glance,
+    read_json,
+    read_json_blocks,
+    read_tsv,
+)
+from eval_pipeline.problems import Problems
+from eval_pipeline.suite import Case, CaseReader, Place
+
+Entry = TypeVar("Entry", bound=msgspec.Struct)
+JSON_LINES = (".jsonl", ".ndjson")
+
+
+class JsonCases(Generic[Entry]):
+    """Reads cases from JSON (an object, or a list of them) and JSON Lines files."""
+
+    suffixes: tuple[str, ...] = (".json", *JSON_LINES)
+
+    def __init__(
+        self, entry: type[Entry], case: Any, check: Check = no_checks, glance: Glance = no_glance
+    ) -> None:
+        self._entry = entry
+        self._case = case
+        self._check = check
+        self._glance = glance
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file."""
+        for cases, lines in self.read_blocks(path, problems):
+            for case, line in zip(cases, lines, strict=True):
+                yield case, Place(path, line)
+
+    def read_blocks(
+        self, path: Path, problems: Problems, part: Part = WHOLE
+    ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
+        """The cases of one file with their lines, many at a time; only JSON Lines can be read in part."""
+        if path.suffix.lower() in JSON_LINES:
+            for records, lines in read_json_blocks(
+                path, self._entry, problems, self._check, self._glance, part
+            ):
+                yield list(map(self._case, records)), lines
+        else:
+            for entry, line in read_json(path, self._entry, problems, self._check):
+                yield [self._case(entry)], [line]
+
+
+class TsvCases(Generic[Entry]):
+    """Reads cases from tables of tab-separated text whose header names the fields."""
+
+    suffixes: tuple[str, ...] = (".tsv",)
+
+    def __init__(self, entry: type[Entry], case: Any, check: Check = no_checks) -> None:
+        self._entry = entry
+        self._case = case
+        self._check = check
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file."""
+        for entry, line in read_tsv(path, self._entry, problems, self._check):
+            yield self._case(entry), Place(path, line)
+
+
+class CasesBySuffix:
+    """Reads several golden formats; the end of a file's name says which one it is in."""
+
+    def __init__(self, *readers: CaseReader) -> None:
+        self._readers = {suffix: reader for reader in readers for suffix in reader.suffixes}
+        self.suffixes: tuple[str, ...] = tuple(self._readers)
+
+    def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
+        """The cases of one file."""
+        reader = self._readers.get(path.suffix.lower())
+        if reader is None:
+            problems.add(path, "is in no known format", f"Known: {', '.join(self.suffixes)}.")
+            return
+        yield from reader.read(path, problems)

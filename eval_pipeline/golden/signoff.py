@@ -1,0 +1,58 @@
+"""Signing golden sets off."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import msgspec
+
+from eval_pipeline.files import read_json, write_json
+from eval_pipeline.problems import Problems
+
+SIGN_OFF_FILE = "signoff.json"
+
+
+class SignOff(msgspec.Struct, frozen=True):
+    """A person's word that a golden set is right as it stands."""
+
+    golden_hash: str
+    signed_by: str
+    signed_at: str
+    reason: str
+    cases: dict[str, str]
+
+    @staticmethod
+    def file(folder: Path) -> Path:
+        """Where the sign-off of a golden folder is kept."""
+        return folder / SIGN_OFF_FILE
+
+
+def sign_off(folder: Path, present: str, cases: dict[str, str], person: str, reason: str) -> SignOff:
+    """Record that a person vouches for the golden set as it stands."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    record = SignOff(present, person, now, reason, dict(sorted(cases.items())))
+    write_json(SignOff.file(folder), record)
+    return record
+
+
+def unsigned_changes(folder: Path, present: str, cases: dict[str, str], problems: Problems) -> list[str]:
+    """What changed since the golden set was signed off; empty where it is as signed."""
+    file = SignOff.file(folder)
+    if not file.is_file():
+        return ["it was never signed off"]
+    signed = next((each.record for each in read_json(file, SignOff, problems)), None)
+    if signed is None:
+        return ["the sign-off cannot be read"]
+    if signed.golden_hash == present:
+        return []
+    changes = [
+        *(f"added: {case}" for case in sorted(cases.keys() - signed.cases.keys())),
+        *(f"removed: {case}" for case in sorted(signed.cases.keys() - cases.keys())),
+        *(
+            f"changed: {case}"
+            for case in sorted(cases.keys() & signed.cases.keys())
+            if cases[case] != signed.cases[case]
+        ),
+    ]
+    return changes or ["resources changed"]

@@ -1,0 +1,88 @@
+"""Cases for people: the worst ones, and what was wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eval_pipeline.numbers import counted, number
+from eval_pipeline.reports.markdown import bullets, flat, plain
+from eval_pipeline.reports.tables import units
+from eval_pipeline.scoring import WORST_CASES, CaseResult, Scores, Summary
+from eval_pipeline.suite import Suite
+
+MOST_DIAGNOSES = 12
+MOST_PROBLEMS = 10
+
+
+def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> str:
+    """The cases that fared worst, each with what was missed, invented or wrong."""
+    unit = units(suite)[suite.headline]
+    parts = [passes(results)] if results else []
+    for result in results[:WORST_CASES]:
+        headline = (
+            f"**{plain(result.case_id)}**: {suite.headline} {number(result.headline, unit)}, "
+            f"passed {result.passed} of {counted(result.trials, 'trial')}"
+        )
+        rows = [row for row in _diagnoses(scores, result.case_id) if row["kind"] != "error"]
+        errors = [f"error: {plain(kind)}" for kind in result.errors]
+        parts.append(headline + "\n\n" + bullets([*errors, *_by_kind(rows)]))
+    return "\n\n".join(parts) or "There are no cases."
+
+
+def passes(results: Sequence[CaseResult]) -> str:
+    """In how many trials cases pass: one that always fails does not hide in a good mean."""
+    always = sum(each.passed == each.trials for each in results)
+    never = [plain(each.case_id) for each in results if not each.passed]
+    rest = [
+        f"{plain(each.case_id)} ({each.passed} of {each.trials})"
+        for each in results
+        if 0 < each.passed < each.trials
+    ]
+    lines = [f"{counted(always, 'case')} of {len(results)} pass in every trial"]
+    lines += [f"{len(rest)} in some: {_some(rest, MOST_DIAGNOSES)}"] if rest else []
+    lines += [f"{len(never)} in none: {_some(never, MOST_DIAGNOSES)}"] if never else []
+    return "; ".join(lines) + "."
+
+
+def _diagnoses(scores: Scores, case_id: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = scores.restricted([case_id]).diagnoses.to_pylist()
+    return rows
+
+
+def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    kinds: dict[str, dict[str, None]] = {}
+    for row in rows:
+        both = row["expected"] and row["got"]
+        what = f"{row['expected']} (got {row['got']})" if both else row["expected"] or row["got"]
+        kinds.setdefault(row["kind"], {})[what] = None
+    lines = []
+    for kind, told in sorted(kinds.items()):
+        some = "; ".join(plain(each, 120) for each in list(told)[:MOST_DIAGNOSES])
+        more = f" and {len(told) - MOST_DIAGNOSES} more" if len(told) > MOST_DIAGNOSES else ""
+        lines.append(f"{kind.replace('_', ' ')} ({len(told)}): {some}{more}")
+    return lines
+
+
+def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
+    """What a metric's bad value is made of: one line per case, with the things named."""
+    kind = next((each.explained_by for each in suite.metrics if each.name == metric), "")
+    named: dict[str, dict[str, None]] = {}
+    for row in scores.diagnoses.to_pylist() if kind else ():
+        if row["kind"] == kind:
+            named.setdefault(row["case_id"], {})[flat(row["got"] or row["expected"], 60)] = None
+    return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
+
+
+def _some(things: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(things) - most} more" if len(things) > most else ""
+    return ", ".join(things[:most]) + more
+
+
+def hidden_problems(summary: Summary) -> str:
+    """What the headline hides, in a sentence; nothing where it hides nothing."""
+    if not summary.problems:
+        return ""
+    more = len(summary.problems) - MOST_PROBLEMS
+    told = ", ".join(flat(problem) for problem in summary.problems[:MOST_PROBLEMS])
+    return f"Problems: {told}{f' and {more} more' if more > 0 else ''}."

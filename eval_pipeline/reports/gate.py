@@ -1,0 +1,152 @@
+"""The result of the gate as Markdown, JUnit and JSON."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+
+from eval_pipeline.decisions import BROKEN, EXIT_CODES, SIGNS, Decision, Standing, worst
+from eval_pipeline.numbers import number
+from eval_pipeline.reports.comparison import comparison_table
+from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.scores import score_report
+from eval_pipeline.reports.tables import metric_table
+from eval_pipeline.suite import Suite
+
+_NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_markdown(decisions: Sequence[Decision], suites: dict[str, Suite], untouched: Sequence[str]) -> str:
+    """The summary for a pull request: verdict first, then every version."""
+    state = worst(decisions)
+    titles = {
+        "pass": "✓ Prompt evaluation passes",
+        "warn": "⚠ Prompt evaluation passes with warnings",
+        "approved": "✓ Prompt evaluation passes, by approval",
+        "block": "✗ Prompt evaluation blocks this change",
+        "not_evaluated": "✗ This change was not evaluated",
+        "unusable": "✗ Prompt evaluation could not be done",
+        "crashed": "✗ Prompt evaluation crashed",
+    }
+    parts = [f"# {titles[state] if decisions else '✓ Nothing to evaluate'}"]
+    if decisions:
+        rows = (
+            (SIGNS[each.state], each.suite, plain(each.version), _headline(each, suites), _change(each))
+            for each in decisions
+        )
+        parts.append(table(("", "suite", "version", "headline", "against the baseline"), rows))
+    if untouched:
+        parts.append(f"Not touched by this change: {', '.join(untouched)}.")
+    for each in decisions:
+        parts.append(f"## {each.suite}: {plain(each.version)}\n\nBecause of: {each.cause}.")
+        lines = [f"✗ {plain(line, 1000)}" for line in each.reasons]
+        lines += [f"✓ approved: {plain(line, 1000)}" for line in each.approved]
+        lines += [f"⚠ {plain(line, 1000)}" for line in each.warnings]
+        lines = lines or ["✓ Every gate passes, and nothing got worse."]
+        parts.append(bullets([*lines, *(plain(note, 1000) for note in each.notes)]))
+        if each.stopping:
+            parts.append(plain(each.stopping.text))
+        if each.standing and each.standing.comparison.action == "proceed":
+            parts.append(
+                f"Against {plain(each.standing.comparison.before)}: {plain(each.standing.sentence, 1000)}"
+            )
+        if each.evaluation and each.suite in suites:
+            suite = suites[each.suite]
+            inner = metric_table(suite, each.evaluation.summary)
+            if each.standing:
+                inner += "\n\n" + comparison_table(suite, each.standing.comparison)
+            parts.append(f"<details><summary>All numbers</summary>\n\n{inner}\n\n</details>")
+    return "\n\n".join(parts) + "\n"
+
+
+def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
+    if decision.evaluation is None:
+        return ""
+    suite = suites[decision.suite]
+    value = decision.evaluation.summary.metrics[suite.headline].value
+    return f"{suite.headline} {number(value, suite.metric(suite.headline).unit)}"
+
+
+def _change(decision: Decision) -> str:
+    if decision.standing is None:
+        return "no baseline" if decision.evaluation else ""
+    verdict = decision.standing.comparison.verdict
+    return f"{verdict}, approved" if decision.standing.approved else verdict
+
+
+def to_junit(decisions: Sequence[Decision]) -> bytes:
+    """One test case for each version: what CI systems read."""
+    root = ElementTree.Element("testsuites", name="eval-pipeline gate")
+    for suite in dict.fromkeys(each.suite for each in decisions):
+        own = [each for each in decisions if each.suite == suite]
+        element = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=suite,
+            tests=str(len(own)),
+            failures=str(sum(each.state in ("block", "not_evaluated") for each in own)),
+            errors=str(sum(each.state in BROKEN for each in own)),
+        )
+        for each in own:
+            case = ElementTree.SubElement(element, "testcase", classname=suite, name=_xml(each.version))
+            if EXIT_CODES[each.state]:
+                kind = "error" if each.state in BROKEN else "failure"
+                failure = ElementTree.SubElement(case, kind, message=_xml(each.reasons[0]))
+                failure.text = _xml("\n".join(each.reasons))
+            notes = [*(f"approved: {line}" for line in each.approved), *each.warnings]
+            if notes:
+                ElementTree.SubElement(case, "system-out").text = _xml("\n".join(notes))
+    body: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + body
+
+
+def _xml(text: str) -> str:
+    """Text without what no XML document may hold."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def to_report(
+    decisions: Sequence[Decision], suites: dict[str, Suite], untouched: Sequence[str]
+) -> dict[str, Any]:
+    """Everything as plain data."""
+    state = worst(decisions)
+    return {
+        "state": state,
+        "pass": EXIT_CODES[state] == 0,
+        "decided_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "untouched": list(untouched),
+        "versions": [
+            {
+                "suite": each.suite,
+                "version": each.version,
+                "cause": each.cause,
+                "state": each.state,
+                "reasons": each.reasons,
+                "warnings": each.warnings,
+                "approved": each.approved,
+                "stopping": msgspec.to_builtins(each.stopping),
+                "report": score_report(suites[each.suite], each.evaluation.summary, each.settings)
+                if each.evaluation
+                else None,
+                "comparison": comparison_data(each.standing) if each.standing else None,
+            }
+            for each in decisions
+        ],
+    }
+
+
+def comparison_data(standing: Standing) -> dict[str, Any]:
+    """A comparison as plain data, with what approvals make of it."""
+    return {
+        **msgspec.to_builtins(standing.comparison),
+        "approvals": msgspec.to_builtins(standing.approvals),
+        "approved": standing.approved,
+        "stops": standing.stops,
+        "sentence": standing.sentence,
+        "conclusion": standing.conclusion,
+    }

@@ -1,0 +1,99 @@
+"""Charts of an evaluation and of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.gates import Bound, Gate
+from eval_pipeline.numbers import Unit, change, counted, number
+from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
+from eval_pipeline.reports.markdown import flat
+from eval_pipeline.reports.tables import units
+from eval_pipeline.scoring import Point, Summary
+from eval_pipeline.suite import Suite, quantities
+
+ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
+
+
+def metric_chart(suite: Suite, summary: Summary, gates: Mapping[str, Gate]) -> str:
+    """The gated metrics as bars in the colour of their zone, with a mark where passing begins."""
+    unit = units(suite)
+    return bars(
+        f"{suite.name}: gated metrics, coloured by zone; the line marks the pass threshold",
+        [
+            Bar(
+                result.metric,
+                _length(result.value, unit[result.metric]),
+                ZONE_COLOURS.get(result.zone or "", GREY),
+                number(result.value, unit[result.metric]),
+                (_length(Bound.parse(gates[result.metric].passes).limit, unit[result.metric]),),
+            )
+            for result in summary.gates
+        ],
+    )
+
+
+def _length(value: float | None, unit: Unit) -> float:
+    return (value or 0.0) / (100 if unit == "points" else 1)
+
+
+def confusion_charts(suite: Suite, summary: Summary) -> str:
+    """The suite's confusion matrices as pictures."""
+    charts = []
+    for name in suite.confusions:
+        if rows := summary.tables[name]:
+            labels = [flat(row[""]) for row in rows]
+            columns = [column for column in rows[0] if column]
+            cells = [[row[column] for column in columns] for row in rows]
+            title = f"{suite.name}, {name.replace('_', ' ')}: rows are gold, columns are predicted"
+            charts.append(
+                image(
+                    heatmap(title, labels, [flat(column) for column in columns], cells),
+                    name.replace("_", " "),
+                )
+            )
+    return "\n\n".join(charts)
+
+
+def comparison_chart(suite: Suite, comparison: Comparison) -> str:
+    """The differences of gated metrics with their intervals: to the right is better."""
+    sign = {name: 1 if each.direction == "higher" else -1 for name, each in quantities(suite).items()}
+    unit = units(suite)
+    colours = {"improved": GREEN, "unchanged": GREY, "inconclusive": AMBER, "regressed": RED}
+    gated = [each for each in comparison.metrics if each.gated]
+    gains = {each.metric: (each.difference or 0.0) * sign[each.metric] for each in gated}
+    intervals = {
+        each.metric: (each.evidence.low * sign[each.metric], each.evidence.high * sign[each.metric])
+        for each in gated
+        if each.evidence and each.evidence.low is not None and each.evidence.high is not None
+    }
+    ends = [abs(end) for interval in (*intervals.values(), gains.values()) for end in interval]
+    largest = max(ends, default=0.0) or 1.0
+    return bars(
+        f"{comparison.after} against {comparison.before}; right is better",
+        [
+            Bar(
+                each.metric,
+                gains[each.metric] / largest,
+                colours.get(each.verdict, GREY),
+                change(each.difference, unit[each.metric]),
+                interval=_scaled(intervals.get(each.metric), largest),
+            )
+            for each in gated
+        ],
+    )
+
+
+def _scaled(interval: tuple[float, float] | None, largest: float) -> tuple[float, float] | None:
+    return (min(interval) / largest, max(interval) / largest) if interval else None
+
+
+def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
+    """The headline over all evaluations of a version that asked anew."""
+    unit = units(suite)[suite.headline]
+    values = [value for point in points if (value := point.metrics.get(suite.headline)) is not None]
+    if not values:
+        return line(f"{suite.headline}: undefined so far", [0.0], ("", ""))
+    ends = (number(min(values), unit), number(max(values), unit))
+    return line(f"{suite.headline}: {counted(len(values), 'evaluation')} that asked anew", values, ends)

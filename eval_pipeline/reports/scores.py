@@ -1,0 +1,49 @@
+"""The score report: every number of an evaluation as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from eval_pipeline.scoring import Summary
+from eval_pipeline.suite import Suite
+
+
+def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[str, Any]:
+    """The score report: plain numbers, null where a metric is undefined."""
+    report: dict[str, Any] = {
+        "suite": summary.suite,
+        "cases": summary.cases,
+        "trials": summary.trials,
+        "errors": summary.error_count,
+        "errors_by_kind": summary.errors,
+        "metrics": {name: value.value for name, value in summary.metrics.items()},
+        "metric_details": {
+            name: {
+                **value.spread,
+                "answers": value.answers,
+                "errored": value.errored,
+                "missing": value.missing,
+                **({"bounds": value.bounds} if value.bounds else {}),
+            }
+            for name, value in summary.metrics.items()
+        },
+        "groups": summary.groups,
+        "tables": summary.tables,
+        "gates": [
+            {
+                "metric": gate.metric,
+                "value": gate.value,
+                "zone": gate.zone,
+                "status": gate.status,
+                "severity": gate.severity,
+                **({"advice": gate.advice} if gate.advice else {}),
+            }
+            for gate in summary.gates
+        ],
+        **({"models": [msgspec.to_builtins(model) for model in summary.models]} if summary.models else {}),
+        "problems": list(summary.problems),
+        "pass": summary.passed,
+    }
+    return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}

@@ -1,0 +1,62 @@
+"""An evaluation: what a prompt version scored on a golden set, and what identifies it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.files import content_hash
+from eval_pipeline.gates import GateResult
+from eval_pipeline.scoring.summary import CaseResult, Summary
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """What decides which numbers there are: answers, golden set, scoring code and its settings."""
+
+    outputs: OutputsIdentity
+    golden_hash: str
+    scorer: str
+    context: str = ""
+    """The settings, references and models that scoring used, in one word."""
+
+    @property
+    def id(self) -> str:
+        """The identity in one word."""
+        return content_hash(self)
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """An immutable record: who was evaluated on what, and the numbers."""
+
+    id: str
+    identity: Identity
+    created_at: str
+    summary: Summary
+    case_results: tuple[CaseResult, ...]
+    operations: tuple[GateResult, ...] = ()
+    """How latency and cost stand against their limits."""
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One evaluation in the course of time."""
+
+    run: str
+    evaluation: str
+    suite: str
+    version: str
+    outputs: str
+    prompt_hash: str
+    golden_hash: str
+    engine: str
+    model: str
+    sample: str
+    trials: int
+    cases: int
+    errors: int
+    passed: bool
+    metrics: dict[str, float | None]
+    evaluated_at: str
+    replay: bool
+    """Whether its answers were known from an earlier evaluation: then it is no new point of a trend."""
+    noise: dict[str, float | None] = {}
+    """The standard error of each metric over trials; null where there are fewer than two."""

@@ -1,0 +1,246 @@
+"""From scores to metrics: over everything, by trial and by group, and against the gates."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from eval_pipeline.answers import MISSING
+from eval_pipeline.gates import Gate, GateResult, MeasuredModel, advise, doubt, gate_result
+from eval_pipeline.scoring.score import population_column
+from eval_pipeline.scoring.scores import Scores, metric_values, row_values
+from eval_pipeline.statistics.significance import wilson
+from eval_pipeline.suite import (
+    KeyedCount,
+    Metric,
+    Ratio,
+    Suite,
+    Sums,
+    all_metrics,
+    defined,
+    everything,
+    quantities,
+)
+
+WORST_CASES = 5
+NEAR = 0.05
+"""Rates so near to 0 or 1 are shown with a bound."""
+
+
+class MetricValue(msgspec.Struct, frozen=True):
+    """A metric's value: the mean over trials, and each trial's own."""
+
+    value: float | None
+    trials: tuple[float | None, ...]
+    applies: bool = True
+    answers: int = 0
+    """How many answers it is about, over all trials."""
+    errored: int = 0
+    missing: int = 0
+    """How many of these could not be used, and how many there never were."""
+    bounds: tuple[float, float] | None = None
+    """Wilson's 95 % bounds, where it is a rate of things counted and near 0 or 1."""
+
+    @property
+    def spread(self) -> dict[str, float | None]:
+        """Standard deviation (n − 1), least and greatest value over trials; null with fewer than two."""
+        defined = [value for value in self.trials if value is not None]
+        if len(defined) < 2:
+            return {"sd": None, "min": None, "max": None}
+        return {"sd": statistics.stdev(defined), "min": min(defined), "max": max(defined)}
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the mean over trials: standard deviation ÷ √trials; null with fewer than two."""
+        deviation = self.spread["sd"]
+        defined = sum(value is not None for value in self.trials)
+        return None if deviation is None else deviation / math.sqrt(defined)
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Every number that scores yield."""
+
+    suite: str
+    cases: int
+    trials: int
+    errors: dict[str, int]
+    metrics: dict[str, MetricValue]
+    groups: dict[str, dict[str, dict[str, float | None]]]
+    tables: dict[str, list[dict[str, Any]]]
+    gates: tuple[GateResult, ...]
+    problems: tuple[str, ...] = ()
+    """What the headline hides."""
+    models: tuple[MeasuredModel, ...] = ()
+    """The models that judged, with their own accuracy."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no gate fails."""
+        return all(gate.status != "fail" for gate in self.gates)
+
+    @property
+    def error_count(self) -> int:
+        """How many answers could not be used."""
+        return sum(self.errors.values())
+
+
+class CaseResult(msgspec.Struct, frozen=True):
+    """How one case fared over all trials."""
+
+    case_id: str
+    headline: float | None
+    passed: int
+    trials: int
+    errors: tuple[str, ...]
+
+
+def summarize(
+    suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[MeasuredModel] = ()
+) -> Summary:
+    """Every metric, over everything and by group, and how it stands against its gate."""
+    trials = sorted(set(scores.trials.tolist()))
+    by_trial = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
+    over_trials = _trial_metrics(suite, scores, by_trial, len(trials))
+    values = by_trial | over_trials
+    units = {name: each.unit for name, each in quantities(suite).items()}
+    results = [
+        gate_result(gate, name, values[name].value, values[name].applies, units[name])
+        for name, gate in gates.items()
+    ]
+    tables = _tables(suite, scores) | _trial_tables(suite, by_trial, over_trials)
+    return Summary(
+        suite=suite.name,
+        cases=scores.case_count,
+        trials=len(trials),
+        errors=scores.errors,
+        metrics=values,
+        groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
+        tables=tables,
+        gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
+        problems=tuple(suite.problems(tables)) if suite.problems else (),
+        models=tuple(models),
+    )
+
+
+def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:
+    """Each case's headline value and passes, worst first."""
+    rows: dict[str, list[tuple[float | None, float, str | None]]] = {}
+    for case_id, value, passed, error in zip(
+        scores.case_ids,
+        row_values(suite.metric(suite.headline), scores),
+        scores.counts["passed"].to_pylist(),
+        scores.counts["error"].to_pylist(),
+        strict=True,
+    ):
+        rows.setdefault(case_id, []).append((value, passed, error))
+    metric = suite.metric(suite.headline)
+    results = [
+        CaseResult(
+            case_id,
+            mean_or_none([value for value, _, _ in each]),
+            int(sum(passed for _, passed, _ in each)),
+            len(each),
+            tuple(error for _, _, error in each if error),
+        )
+        for case_id, each in rows.items()
+    ]
+    sign = 1 if metric.direction == "higher" else -1
+    return tuple(
+        sorted(
+            results, key=lambda each: (each.headline is not None, sign * (each.headline or 0.0), each.case_id)
+        )
+    )
+
+
+def mean_or_none(values: Sequence[float | None]) -> float | None:
+    """The mean; undefined where any value is undefined, so that nothing is averaged away."""
+    present = [value for value in values if value is not None]
+    return statistics.fmean(present) if values and len(present) == len(values) else None
+
+
+def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tuple[Metric, MetricValue]]:
+    positions = np.searchsorted(trials, scores.trials)
+    sums = scores.sums(positions, len(trials))
+    failed = scores.counts["errors"].to_numpy() > 0
+    missing = scores.errors_of_kind(MISSING)
+    found = []
+    for metric in all_metrics(suite):
+        about = np.ones(len(failed), dtype=bool)
+        if metric.population is not everything:
+            about = scores.counts[population_column(suite, metric)].to_numpy() > 0
+        applies = metric.population is everything or bool(about.any())
+        values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
+        rests_on = (about, about & failed & ~missing, about & missing)
+        answers, errored, absent = (int(each.sum()) for each in rests_on)
+        value = mean_or_none(values)
+        bounds = _bounds(metric, sums, value)
+        found.append((metric, MetricValue(value, values, applies, answers, errored, absent, bounds)))
+    return found
+
+
+def _bounds(metric: Metric, sums: Sums, value: float | None) -> tuple[float, float] | None:
+    """Bounds of a rate near 0 or 1, as if asked in one trial: trials of a thing are not new things."""
+    formula = metric.formula
+    if value is None or not isinstance(formula, Ratio) or formula.denominator == defined(formula.numerator):
+        return None
+    parts, wholes = sums[formula.numerator], sums[formula.denominator]
+    counts = np.array_equal(parts, np.rint(parts)) and np.array_equal(wholes, np.rint(wholes))
+    if not counts or (parts < 0).any() or (parts > wholes).any() or NEAR < value < 1 - NEAR:
+        return None
+    return wilson(float(parts.mean()), float(wholes.mean()))
+
+
+def _trial_metrics(
+    suite: Suite, scores: Scores, values: Mapping[str, MetricValue], trials: int
+) -> dict[str, MetricValue]:
+    if not suite.trial_metrics:
+        return {}
+    per_trial = {name: value.trials for name, value in values.items()}
+    keyed = [
+        (
+            row["case_id"],
+            row["trial"],
+            KeyedCount(row["table"], row["row_key"], row["column_key"], row["value"]),
+        )
+        for row in scores.keyed.to_pylist()
+    ]
+    return {
+        metric.name: MetricValue(metric.formula(per_trial, keyed), ())
+        if trials >= metric.minimum_trials
+        else MetricValue(None, (), applies=False)
+        for metric in suite.trial_metrics
+    }
+
+
+def _trial_tables(
+    suite: Suite, values: Mapping[str, MetricValue], over_trials: Mapping[str, MetricValue]
+) -> dict[str, list[dict[str, Any]]]:
+    per_trial = {name: value.trials for name, value in values.items()}
+    found = {name: value.value for name, value in over_trials.items()}
+    return {name: build(per_trial, found) for name, build in suite.trial_tables.items()}
+
+
+def _groups(
+    suite: Suite, scores: Scores, axis: str, trials: Sequence[int]
+) -> dict[str, dict[str, float | None]]:
+    groups, index = scores.attribute(axis)
+    positions = np.searchsorted(trials, scores.trials)
+    sums = scores.sums(index * len(trials) + positions, len(groups) * len(trials))
+    found: dict[str, dict[str, float | None]] = {group: {} for group in groups}
+    for metric in all_metrics(suite):
+        values = metric_values(metric, sums)
+        for number_, group in enumerate(groups):
+            found[group][metric.name] = mean_or_none(values[number_ * len(trials) :][: len(trials)])
+    return found
+
+
+def _tables(suite: Suite, scores: Scores) -> dict[str, list[dict[str, Any]]]:
+    if not suite.tables:
+        return {}
+    sums = scores.sums(np.zeros(scores.counts.num_rows, dtype=np.int64), 1)
+    return {name: build(sums.table(name)) for name, build in suite.tables.items()}

@@ -1,0 +1,156 @@
+"""The second stage: asking an engine every case."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from eval_pipeline.answers import OutputsIdentity, TrialRange, Trials, most_trials, parse_trials
+from eval_pipeline.asking import (
+    AllTrials,
+    BaselineLooks,
+    Looks,
+    Progress,
+    Questions,
+    Silence,
+    collect_outputs,
+    run,
+)
+from eval_pipeline.engines import Engine, Estimate, MeteredEngine, open_engine
+from eval_pipeline.problems import BadInput, Problem, Problems, bad_value
+from eval_pipeline.prompts import Prompt, load_prompt
+from eval_pipeline.stages.workbench import Workbench
+from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
+
+DEFAULT_SAMPLE = "default"
+_SAMPLE = re.compile(r"[A-Za-z0-9._-]+")
+
+
+class NotCurrent(BadInput):
+    """A version that was not evaluated as it is now."""
+
+    def __init__(self, version: str, message: str, suite: str) -> None:
+        remedy = f"Run: eval-pipeline run {suite} --prompt {version}"
+        super().__init__([Problem(version, 0, "", message, remedy)])
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A prompt version and an engine, ready to be put together."""
+
+    prompt: Prompt
+    engine: Engine
+    resources: Any
+    trials: Trials
+
+
+def usable_prompt(bench: Workbench, version: str) -> Prompt:
+    """A prompt version without problems."""
+    problems = Problems()
+    prompt = load_prompt(bench.suite, bench.project.prompts(bench.suite.name), version, problems)
+    problems.stop_if_any()
+    assert prompt is not None
+    return prompt
+
+
+def prepare_asking(
+    bench: Workbench,
+    version: str,
+    *,
+    engine: str | None = None,
+    trials: Trials | None = None,
+    sample: str = DEFAULT_SAMPLE,
+) -> Asking:
+    """Everything that can be wrong with a run before its first question is asked.
+
+    A range of trials is for engines whose answers vary; one whose answers do not keeps its own number.
+    """
+    if not _SAMPLE.fullmatch(sample):
+        raise bad_value("sample", f"{sample!r} is not a label", "Use letters, digits, dots, - and _ only.")
+    trials = parse_trials(trials)
+    prompt = usable_prompt(bench, version)
+    resources = bench.context.resources
+    opened = open_engine(bench.project, bench.suite, prompt, engine, resources, sample)
+    if isinstance(trials, TrialRange) and not opened.varies:
+        trials = None
+    return Asking(prompt, opened, resources, trials or opened.trials)
+
+
+def answer_cases(
+    bench: Workbench,
+    golden: GoldenTable,
+    version: str,
+    *,
+    engine: str | None = None,
+    trials: Trials | None = None,
+    sample: str = DEFAULT_SAMPLE,
+    progress: Progress | None = None,
+) -> AnswerTable:
+    """Ask an engine every case of the golden set with a prompt version.
+
+    With a range of trials, the comparison with the baseline decides after each one whether to ask another.
+    """
+    asking = prepare_asking(bench, version, engine=engine, trials=trials, sample=sample)
+    identity = OutputsIdentity(
+        suite=bench.suite.name,
+        version=version,
+        prompt_hash=asking.prompt.hash,
+        inputs_hash=golden.facts.inputs_hash,
+        engine=asking.engine.name,
+        model=asking.engine.model,
+        sample=sample,
+        trials=most_trials(asking.trials),
+    )
+    looks = None
+    if isinstance(asking.trials, TrialRange):
+        looks = _looks(bench, golden, version, asking.trials)
+    folder = bench.store.outputs_folder(bench.suite.name, version)
+    questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
+    return collect_outputs(questions, asking.engine, identity, folder, progress or Silence(), looks)
+
+
+def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange) -> Looks:
+    """What decides between trials: the comparison with the baseline, where there can be one."""
+    folder = bench.golden_folder
+    try:
+        baseline = read_baseline(folder, version)
+        before = baseline_side(folder, version, baseline) if baseline else None
+    except BadInput:  # the comparison names what is wrong with it
+        before = None
+    if before is not None:
+        looks = BaselineLooks(
+            bench.suite,
+            golden.hashes("input_hash"),
+            lambda: golden.cases(bench.suite),
+            before,
+            bench.gates,
+            replace(bench.context, judge=None),  # a judge is asked once, about all trials
+            plan,
+        )
+        if looks.comparable:
+            return looks
+    return AllTrials(plan, golden.facts.cases)
+
+
+def estimate_cost(bench: Workbench, golden: GoldenTable, asking: Asking) -> Estimate:
+    """What asking would cost at most, known answers considered; engines that are not metered cost nothing."""
+    trials = most_trials(asking.trials)
+    requests = golden.facts.cases * trials
+    if not isinstance(asking.engine, MeteredEngine):
+        return Estimate(requests, 0, 0, 0.0)
+    questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
+    return run(asking.engine.estimate(questions.requests(asking.engine, range(1, trials + 1))))
+
+
+def current_answers(bench: Workbench, golden: GoldenTable, version: str) -> AnswerTable:
+    """The latest answers of a version; they must be those of its prompt and golden set as they are."""
+    prompt = usable_prompt(bench, version)
+    answers = bench.store.outputs(bench.suite.name, version)
+    if answers is None:
+        raise NotCurrent(version, "was never evaluated", bench.suite.name)
+    asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
+    if asked != (prompt.hash, golden.facts.inputs_hash):
+        message = "changed since it was evaluated, or the golden set did"
+        raise NotCurrent(version, message, bench.suite.name)
+    return answers

@@ -1,0 +1,47 @@
+"""The third stage: scores, and the evaluation that they sum up to."""
+
+from __future__ import annotations
+
+import datetime
+
+from eval_pipeline.answers import Costs
+from eval_pipeline.gates import operation_results
+from eval_pipeline.prompts import versions_in
+from eval_pipeline.scoring import Evaluation, Identity, case_results, score_cases, scorer_version, summarize
+from eval_pipeline.stages.workbench import Workbench
+from eval_pipeline.store import AnswerTable, GoldenTable, Scored
+
+
+def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scored:
+    """Score answers against the golden set as it is now."""
+    suite, context = bench.suite, bench.context
+    identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite), context.hash)
+    return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
+
+
+def evaluate(bench: Workbench, scored: Scored, costs: Costs) -> Evaluation:
+    """Aggregate scores into metrics, and hold them and the costs against their gates."""
+    return Evaluation(
+        id=scored.identity.id,
+        identity=scored.identity,
+        created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        summary=summarize(bench.suite, scored.scores, bench.gates, bench.models),
+        case_results=case_results(bench.suite, scored.scores),
+        operations=operation_results(bench.operation_gates, costs.measures),
+    )
+
+
+def evaluations_beside(bench: Workbench, evaluation: Evaluation) -> dict[str, Evaluation]:
+    """The latest evaluations of all versions, as far as they were scored on the same by the same engine."""
+
+    def conditions(one: Evaluation) -> tuple[str, ...]:
+        identity = one.identity
+        return (identity.golden_hash, identity.scorer, identity.context, identity.outputs.engine)
+
+    suite = bench.suite.name
+    own = evaluation.identity.outputs.version
+    versions = sorted({*versions_in(bench.project.prompts(suite)), own})
+    latest = {each: evaluation if each == own else bench.store.evaluation(suite, each) for each in versions}
+    return {
+        version: one for version, one in latest.items() if one and conditions(one) == conditions(evaluation)
+    }

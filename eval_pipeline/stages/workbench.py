@@ -1,0 +1,51 @@
+"""A suite at work: everything that its evaluation uses, each part loaded once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from eval_pipeline.asking import judged_context
+from eval_pipeline.gates import GATES_FILE, Gate, MeasuredModel, read_gates, read_operation_gates
+from eval_pipeline.problems import Problems
+from eval_pipeline.project import Project
+from eval_pipeline.scoring import measured_models
+from eval_pipeline.store import Store
+from eval_pipeline.suite import Context, Suite
+
+
+class Workbench:
+    """A suite of a project, with its store, gates and scoring context. Use one for each evaluation."""
+
+    def __init__(self, project: Project, suite: Suite) -> None:
+        self.project = project
+        self.suite = suite
+        self.store = Store(project.state)
+
+    @property
+    def golden_folder(self) -> Path:
+        """Where the golden set, gates and baselines are."""
+        return self.project.golden(self.suite.name)
+
+    @cached_property
+    def context(self) -> Context:
+        """What scoring may use, the judge included."""
+        return judged_context(self.project, self.suite, self.golden_folder)
+
+    @cached_property
+    def models(self) -> tuple[MeasuredModel, ...]:
+        """The models behind metrics, with their measured accuracy."""
+        return measured_models(self.suite, self.context)
+
+    @cached_property
+    def gates(self) -> dict[str, Gate]:
+        """The suite's gates."""
+        problems = Problems()
+        gates = read_gates(self.suite, self.golden_folder / GATES_FILE, problems)
+        problems.stop_if_any()
+        return gates
+
+    @cached_property
+    def operation_gates(self) -> dict[str, Gate]:
+        """The suite's limits on latency and cost."""
+        return read_operation_gates(self.golden_folder / GATES_FILE)

@@ -1,0 +1,190 @@
+"""What evaluations leave on disk: golden tables, answers, scores, evaluations, comparisons, reports.
+
+Everything is stored under the hash of what it was made from, so nothing is ever overwritten by
+something else; a pointer beside it names the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from eval_pipeline.comparison import Comparison
+from eval_pipeline.files import write_json, write_text
+from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.prompts import prompt_name
+from eval_pipeline.scoring import Evaluation, Identity, Scores
+from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
+
+T = TypeVar("T")
+LATEST = "latest"
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """Scores, and what they are the scores of."""
+
+    identity: Identity
+    scores: Scores
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What a significant improvement proposes to a person: to make it the baseline."""
+
+    suite: str
+    version: str
+    against: str
+    evaluation: str
+    sentence: str
+    proposed_at: str
+
+    @property
+    def text(self) -> str:
+        """In words, with the command that accepts it."""
+        command = f"eval-pipeline baseline promote {self.suite} {self.version} --reason …"
+        return f"Proposal: {self.version} is better than {self.against}. To make it the baseline: {command}"
+
+
+class Store:
+    """The state folder, by name."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def golden_folder(self, suite: str) -> Path:
+        """Where the golden tables of a suite are."""
+        return self._root / "golden" / suite
+
+    def outputs_folder(self, suite: str, version: str) -> Path:
+        """Where the answers for a prompt version are."""
+        return self._root / "outputs" / suite / version
+
+    def evaluations_folder(self, suite: str, version: str) -> Path:
+        """Where the evaluations of a prompt version are, a folder each."""
+        return self._root / "evaluations" / suite / version
+
+    def golden(self, suite: str) -> GoldenTable | None:
+        """The latest golden table."""
+        return _open_latest(self.golden_folder(suite), GoldenTable.open)
+
+    def outputs(self, suite: str, version: str) -> AnswerTable | None:
+        """The latest answers."""
+        return _open_latest(self.outputs_folder(suite, version), AnswerTable.open)
+
+    def keep_golden(self, suite: str, table: GoldenTable) -> None:
+        """Make a golden table the latest."""
+        write_text(self.golden_folder(suite) / LATEST, table.path.name)
+
+    def keep_outputs(self, table: AnswerTable) -> None:
+        """Make answers the latest of their version."""
+        identity = table.identity
+        write_text(self.outputs_folder(identity.suite, identity.version) / LATEST, table.path.name)
+
+    def keep_scores(self, scored: Scored) -> None:
+        """Store scores, and make their evaluation the latest of its version."""
+        folder = self._folder_of(scored.identity)
+        for name in ("counts", "keyed", "diagnoses"):
+            write_table(folder / f"{name}.parquet", getattr(scored.scores, name))
+        write_json(folder / "identity.json", scored.identity)
+        write_text(folder.parent / LATEST, folder.name)
+
+    def keep_evaluation(self, evaluation: Evaluation) -> None:
+        """Store an evaluation's numbers."""
+        write_json(self._folder_of(evaluation.identity) / "evaluation.json", evaluation)
+
+    def keep_comparison(self, identity: Identity, comparison: Comparison | None) -> None:
+        """Store how an evaluation compares with the baseline; None where there is no baseline."""
+        path = self._folder_of(identity) / "comparison.json"
+        if comparison is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_json(path, comparison)
+
+    def keep_proposal(self, suite: str, version: str, proposal: Proposal | None) -> None:
+        """Store what a version proposes; None takes back what it proposed before."""
+        path = self._root / "proposals" / suite / f"{version}.json"
+        if proposal is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_json(path, proposal)
+
+    def proposals(self, suite: str) -> list[Proposal]:
+        """What versions of a suite propose."""
+        folder = self._root / "proposals" / suite
+        found = (_read(folder, file.name, Proposal) for file in sorted(folder.glob("*.json")))
+        return [proposal for proposal in found if proposal is not None]
+
+    def drop_proposals(self, suite: str, name: str) -> None:
+        """Forget what versions of a prompt propose: their baseline is another one now."""
+        for proposal in self.proposals(suite):
+            if prompt_name(proposal.version) == name:
+                self.keep_proposal(suite, proposal.version, None)
+
+    def keep_report(self, identity: Identity, text: str) -> Path:
+        """Store an evaluation's report, and say where it is."""
+        path = self.report_path(identity)
+        write_text(path, text)
+        return path
+
+    def report_path(self, identity: Identity) -> Path:
+        """Where the report of an evaluation is."""
+        return self._folder_of(identity) / "report.md"
+
+    def scored(self, suite: str, version: str) -> Scored | None:
+        """The scores of the latest evaluation."""
+        folder = self._latest_evaluation(suite, version)
+        identity = _read(folder, "identity.json", Identity)
+        if folder is None or identity is None:
+            return None
+        tables = [read_table(folder / f"{name}.parquet") for name in ("counts", "keyed", "diagnoses")]
+        return Scored(identity, Scores(*tables))
+
+    def evaluation(self, suite: str, version: str) -> Evaluation | None:
+        """The latest evaluation."""
+        return _read(self._latest_evaluation(suite, version), "evaluation.json", Evaluation)
+
+    def comparison(self, suite: str, version: str) -> Comparison | None:
+        """The comparison of the latest evaluation with the baseline."""
+        return _read(self._latest_evaluation(suite, version), "comparison.json", Comparison)
+
+    def report(self, suite: str, version: str) -> str | None:
+        """The report of the latest evaluation."""
+        folder = self._latest_evaluation(suite, version)
+        path = folder / "report.md" if folder else None
+        return path.read_text(encoding="utf-8") if path and path.is_file() else None
+
+    def _folder_of(self, identity: Identity) -> Path:
+        outputs = identity.outputs
+        return self.evaluations_folder(outputs.suite, outputs.version) / identity.id
+
+    def _latest_evaluation(self, suite: str, version: str) -> Path | None:
+        return _open_latest(self.evaluations_folder(suite, version), lambda folder: folder)
+
+
+def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
+    pointer = folder / LATEST
+    if not pointer.is_file():
+        return None
+    try:
+        path = folder / pointer.read_text(encoding="utf-8").strip()
+        return open_(path) if path.exists() and path != folder else None
+    except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
+        raise _damaged(folder, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> BadInput:
+    problems = Problems()
+    problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
+    return BadInput(list(problems))
+
+
+def _read(folder: Path | None, name: str, record_type: type[T]) -> T | None:
+    path = folder / name if folder else None
+    if path is None or not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=record_type)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise _damaged(path, error) from None

@@ -1,0 +1,49 @@
+"""What is kept of an answer beside its text: what `prepare` contributed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+
+import msgspec
+import pytest
+
+from eval_pipeline.answers import Answer, OutputsIdentity, Usable, parse
+from eval_pipeline.asking import Questions, Silence, collect_outputs
+from eval_pipeline.engines import Request
+from eval_pipeline.problems import Problems
+from eval_pipeline.project import Project
+from eval_pipeline.prompts import load_prompts
+from eval_pipeline.scoring import context_for
+from eval_pipeline.stages import Workbench, load_golden
+from eval_pipeline.suites import find_suite
+
+
+class Boaster:
+    """An engine that says by itself what it was given."""
+
+    name, model, trials, varies, reads_prompt = "boaster", "none", 1, False, True
+
+    def __init__(self, prepared_elsewhere: bool) -> None:
+        self.prepared_elsewhere = prepared_elsewhere
+
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
+        async for request in requests:
+            yield Answer(request.case_id, request.trial, '{"animal": "cat", "hints": ["its own"]}')
+
+
+@pytest.mark.parametrize(("prepared_elsewhere", "own"), [(False, False), (True, True)])
+def test_only_another_system_says_itself_what_it_was_given(
+    toy: Project, prepared_elsewhere: bool, own: bool
+) -> None:
+    suite = find_suite(toy, "toy")
+    golden = load_golden(Workbench(toy, suite)).table
+    prompt = next(iter(load_prompts(suite, toy.prompts("toy"), Problems())))
+    identity = OutputsIdentity("toy", prompt.version, "", "", "boaster", "none", "default", 1)
+    questions = Questions(suite, prompt, golden, context_for(suite, toy.golden("toy")).resources)
+    path = toy.state / "answers.parquet"
+    answers = list(collect_outputs(questions, Boaster(prepared_elsewhere), identity, path, Silence()))
+    assert len(answers) == golden.facts.cases
+    for answer in answers:
+        parsed = parse(answer, suite.output)
+        assert isinstance(parsed, Usable)
+        assert (msgspec.to_builtins(parsed.output)["hints"] == ["its own"]) is own

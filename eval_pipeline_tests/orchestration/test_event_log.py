@@ -1,0 +1,196 @@
+"""Dagster's event log with its files kept open: nobody can tell it from Dagster's own but by the clock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+from dagster import EventLogEntry
+from dagster._core.storage.event_log import SqliteEventLogStorage
+
+from eval_pipeline.orchestration.event_log import FOLDER, MOST_OPEN, KeptEventLog
+from eval_pipeline.orchestration.launching import INSTANCE_FILE, open_instance
+from eval_pipeline.project import STATE_VARIABLE, Project
+from eval_pipeline_tests.running import invoke
+
+
+def entry(run_id: str, message: str) -> EventLogEntry:
+    return EventLogEntry(  # type: ignore[no-untyped-call]
+        error_info=None,
+        level=20,
+        user_message=message,
+        run_id=run_id,
+        timestamp=1.0,
+        step_key=None,
+        job_name="job",
+        dagster_event=None,
+    )
+
+
+def messages(log: SqliteEventLogStorage, run_id: str) -> list[str]:
+    return [each.user_message for each in log.get_logs_for_run(run_id)]
+
+
+@contextmanager
+def kept(folder: Path) -> Iterator[KeptEventLog]:
+    log = KeptEventLog(str(folder))
+    try:
+        yield log
+    finally:
+        log.dispose()
+
+
+def test_the_project_keeps_its_events_where_dagster_would(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STATE_VARIABLE, "")  # restored afterwards
+    with open_instance(project) as instance:
+        assert isinstance(instance.event_log_storage, KeptEventLog)
+
+        @dg.asset(name="something")
+        def asset() -> None:
+            """Nothing."""
+
+        run_id = dg.materialize([asset], instance=instance).run_id
+        plain = SqliteEventLogStorage(str(project.state / FOLDER))
+        logged = [event.dagster_event_type for event in instance.all_logs(run_id) if event.is_dagster_event]
+        assert dg.DagsterEventType.ASSET_MATERIALIZATION in logged
+        found = [
+            event.dagster_event_type for event in plain.get_logs_for_run(run_id) if event.is_dagster_event
+        ]
+        assert found == logged
+        assert plain.get_latest_materialization_events([dg.AssetKey("something")])
+
+
+@pytest.mark.parametrize(
+    "configured",
+    [
+        {"storage": {"sqlite": {"base_dir": "elsewhere"}}},
+        {"event_log_storage": {"class": "SqliteEventLogStorage", "config": {"base_dir": "elsewhere"}}},
+    ],
+)
+def test_what_is_configured_otherwise_stays(
+    project: Project, monkeypatch: pytest.MonkeyPatch, configured: dict[str, Any]
+) -> None:
+    monkeypatch.setenv(STATE_VARIABLE, "")  # restored afterwards
+    for given in configured.values():
+        given.get("sqlite", given.get("config"))["base_dir"] = str(project.root / "elsewhere")
+        if "class" in given:
+            given["module"] = "dagster._core.storage.event_log"
+    (project.root / INSTANCE_FILE).write_text(yaml.safe_dump(configured))
+    with open_instance(project) as instance:
+        assert type(instance.event_log_storage) is SqliteEventLogStorage
+    assert list((project.root / "elsewhere").rglob("index.db"))
+
+
+@pytest.mark.parametrize(
+    ("configured", "told"),
+    [
+        ("telemetry: [", "is not valid YAML"),
+        ("\x00", "is not valid YAML"),
+        ("- a", "is not a mapping of settings"),
+        ("telemetry: {enabled: 3}", "is not what Dagster expects: Invalid scalar"),
+        ("nonsense: 1", "is not what Dagster expects: Received unexpected"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_bad_input(
+    project: Project, configured: str, told: str
+) -> None:
+    (project.root / INSTANCE_FILE).write_text(configured)
+    done = invoke(project, "run", "decomposition")
+    assert done.returncode == 2
+    assert f"{INSTANCE_FILE}: {told}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_configuration_is_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(STATE_VARIABLE, "")  # restored afterwards
+    (project.root / INSTANCE_FILE).write_text("")
+    with open_instance(project) as instance:
+        assert isinstance(instance.event_log_storage, KeptEventLog)
+
+
+def test_who_is_killed_loses_nothing(tmp_path: Path) -> None:
+    program = f"""
+import os, signal
+from eval_pipeline_tests.orchestration.test_event_log import KeptEventLog, entry
+log = KeptEventLog({str(tmp_path)!r})
+for number in range(30):
+    log.store_event(entry("run", str(number)))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", program], check=False, env={**os.environ, STATE_VARIABLE: ""})
+    expected = [str(number) for number in range(30)]
+    assert messages(SqliteEventLogStorage(str(tmp_path)), "run") == expected
+    with kept(tmp_path) as log:
+        assert messages(log, "run") == expected
+
+
+def test_who_watches_a_run_hears_of_every_event_from_elsewhere(tmp_path: Path) -> None:
+    heard: list[str] = []
+    all_heard = threading.Event()
+
+    def hear(event: EventLogEntry, _: str) -> None:
+        heard.append(event.user_message)
+        if len(heard) == 3:
+            all_heard.set()
+
+    with kept(tmp_path) as writing, kept(tmp_path) as watching:
+        writing.store_event(entry("run", "before"))
+        watching.watch("run", None, hear)
+        for message in ("a", "b"):
+            writing.store_event(entry("run", message))
+        assert all_heard.wait(30)
+    assert heard == ["before", "a", "b"]
+
+
+def test_more_runs_than_are_kept_open(tmp_path: Path) -> None:
+    runs = [f"run{number}" for number in range(MOST_OPEN * 2)]
+    with kept(tmp_path) as log:
+        for message in ("first", "second"):
+            for run_id in runs:
+                log.store_event(entry(run_id, message))
+        assert all(messages(log, run_id) == ["first", "second"] for run_id in runs)
+        assert len(list(tmp_path.glob("*.db-wal"))) <= MOST_OPEN
+    assert not list(tmp_path.glob("*.db-wal"))
+
+
+def test_many_threads_and_another_process(tmp_path: Path) -> None:
+    def write(log: SqliteEventLogStorage, name: str) -> None:
+        for number in range(20):
+            log.store_event(entry("run", f"{name}{number}"))
+
+    with kept(tmp_path) as one, kept(tmp_path) as other:
+        writers = [threading.Thread(target=write, args=(log, name)) for log in (one, other) for name in "ab"]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert len(messages(one, "run")) == 80
+
+
+def test_after_a_wipe_there_is_nothing_and_the_log_goes_on(tmp_path: Path) -> None:
+    with kept(tmp_path) as log:
+        log.store_event(entry("run", "before"))
+        log.wipe()
+        assert messages(log, "run") == []
+        log.store_event(entry("run", "after"))
+        assert messages(log, "run") == ["after"]
+
+
+def test_an_event_that_cannot_be_stored_leaves_the_log_usable(tmp_path: Path) -> None:
+    with kept(tmp_path) as log:
+        log.store_event(entry("run", "before"))
+        with suppress(ZeroDivisionError), log.run_connection("run") as connection:
+            connection.exec_driver_sql("DELETE FROM event_logs")
+            raise ZeroDivisionError
+        assert messages(log, "run") == ["before"]

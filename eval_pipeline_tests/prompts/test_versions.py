@@ -1,0 +1,194 @@
+"""Prompt files: what is read from them, and every way in which they can be wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.prompts import Prompt, load_prompt, load_prompts, prompt_name, version_order, versions_in
+from eval_pipeline.suites.decomposition import SUITE
+
+VERSION = "decompose-v1.0"
+HEAD = "---\nsuite: decomposition\nstatus: active\n"
+BODY = "---\nDecompose {{ topic }}:\n{{ source_text }}\n"
+
+Found = list[tuple[int, str, str]]
+
+
+def load(folder: Path, text: str | bytes, version: str = VERSION) -> tuple[Prompt | None, Found]:
+    path = folder / f"{version}.md"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    problems = Problems()
+    prompt = load_prompt(SUITE, folder, version, problems)
+    assert {problem.file for problem in problems} <= {str(path)}
+    return prompt, [(problem.line, problem.field, problem.message) for problem in problems]
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_good_file(tmp_path: Path, start: str, end: str) -> None:
+    (tmp_path / "decompose-v0.9.md").write_text(HEAD + BODY)
+    more = "predecessor: decompose-v0.9\nengine: recorded\nparameters:\n  max_concepts: 5\n  aliases: false\n"
+    prompt, found = load(tmp_path, start + (HEAD + more + BODY).replace("\n", end))
+    assert found == []
+    assert prompt is not None
+    assert (prompt.name, prompt.version, prompt.front.status) == ("decompose", VERSION, "active")
+    assert (prompt.front.predecessor, prompt.front.engine) == ("decompose-v0.9", "recorded")
+    assert prompt.parameters == SUITE.parameters(max_concepts=5, aliases=False)
+    assert prompt.body == "Decompose {{ topic }}:\n{{ source_text }}\n"
+    assert prompt.body_line == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", [(1, "", "has no front matter")]),
+        ("Decompose {{ topic }}", [(1, "", "has no front matter")]),
+        ("\n" + HEAD + BODY, [(1, "", "has no front matter")]),
+        (HEAD, [(1, "", "has no front matter")]),
+        ("---\n" + BODY, [(2, "status", "is missing"), (2, "suite", "is missing")]),
+        (HEAD + "author: me\n" + BODY, [(4, "author", "is not a known field")]),
+        (HEAD + "status: active\n" + BODY, [(4, "status", "stands twice")]),
+        (HEAD + "engine: [a]\n" + BODY, [(4, "engine", "Expected 'str', got 'array'")]),
+        (HEAD.replace("active", "new") + BODY, [(3, "status", "Invalid enum value 'new'")]),
+        (HEAD.replace("decomposition", "other") + BODY, [(2, "suite", "is 'other'")]),
+        (
+            HEAD + "parameters:\n  max_concepts: many\n  aliases: true\n  speed: 3\n" + BODY,
+            [
+                (5, "parameters.max_concepts", "Expected 'int', got 'str'"),
+                (7, "parameters.speed", "is not a known field"),
+            ],
+        ),
+        (
+            HEAD + "parameters:\n  max_concepts: 0\n" + BODY,
+            [(5, "parameters.max_concepts", "Expected 'int' >= 1")],
+        ),
+        (HEAD + "---\n \n", [(5, "template", "is empty")]),
+        (HEAD + "---", [(4, "template", "is empty")]),
+        (
+            HEAD + BODY + "\n{{ label }} {{ topic }}\n{{ colour }}",
+            [
+                (8, "template", "uses the unknown variable 'label'"),
+                (9, "template", "uses the unknown variable 'colour'"),
+            ],
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, found: Found) -> None:
+    assert load(tmp_path, text) == (None, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (HEAD + "engine: [a\n" + BODY, 5, "not valid YAML"),
+        (HEAD + "parameters: [&a x, *a]\n" + BODY, 4, "YAML aliases are not allowed"),
+        (HEAD + BODY + "{% if topic %}\n", 7, "is not a valid template"),
+        (HEAD + BODY + "\n\n{{ topic \n", 9, "is not a valid template"),
+        (HEAD + BODY + "{% nonsense %}\n", 7, "is not a valid template: Encountered unknown tag 'nonsense'"),
+        ((HEAD + BODY).encode() + b"\xff", 0, "is not UTF-8"),
+        pytest.param(HEAD + BODY + "x" * 2**20, 1, "has more than 1,048,576 bytes", id="large"),
+    ],
+)
+def test_what_cannot_be_parsed_is_named_with_its_line(
+    tmp_path: Path, text: str | bytes, line: int, message: str
+) -> None:
+    prompt, found = load(tmp_path, text)
+    assert prompt is None
+    assert [line for line, _, _ in found] == [line]
+    assert message in found[0][2]
+
+
+def test_a_predecessor_must_be_a_version_in_the_folder(tmp_path: Path) -> None:
+    _, found = load(tmp_path, HEAD + "predecessor: decompose-v0.9\n" + BODY)
+    assert [(field, message) for _, field, message in found] == [
+        ("predecessor", "'decompose-v0.9' is not a version in this folder")
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{% for word in source_text %}{{ word }}{{ loop.index }}{% endfor %}",
+        "{% set half = topic %}{{ half }}",
+        "{% macro twice(text) %}{{ text }}{{ text }}{% endmacro %}{{ twice(topic) }}",
+        "{% for n in range(3) %}{{ n }}{% endfor %}",
+        "No variable at all: {% raw %}{{ label }}{% endraw %}",
+    ],
+)
+def test_names_that_a_template_defines_itself_are_known(tmp_path: Path, body: str) -> None:
+    assert load(tmp_path, HEAD + "---\n" + body)[1] == []
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["", "..", "../a-v1.0", "a/b-v1.0", "/a-v1.0", "a b-v1.0", "a..b-v1.0", "a-v1", "a-v1.0.1", "a-v1.0\n"],
+)
+def test_what_is_not_a_version_name_is_refused(tmp_path: Path, version: str) -> None:
+    with pytest.raises(BadInput, match="is not a version name"):
+        load_prompt(SUITE, tmp_path, version, Problems())
+
+
+def test_a_version_that_does_not_exist_is_answered_with_those_that_do(tmp_path: Path) -> None:
+    load(tmp_path, HEAD + BODY)
+    with pytest.raises(BadInput, match=r"decompose-v9\.9\.md does not exist.*decompose-v1\.0"):
+        load_prompt(SUITE, tmp_path, "decompose-v9.9", Problems())
+
+
+def test_a_folder_may_have_one_active_version_per_name(tmp_path: Path) -> None:
+    for version in ("a-v1.9", "a-v1.10", "b-v1.0"):
+        (tmp_path / f"{version}.md").write_text(HEAD + BODY)
+    (tmp_path / "a-v2.0.md").write_text(HEAD.replace("active", "candidate") + BODY)
+    problems = Problems()
+    found = load_prompts(SUITE, tmp_path, problems)
+    assert [prompt.version for prompt in found] == ["a-v1.9", "a-v1.10", "a-v2.0", "b-v1.0"]
+    assert [(Path(each.file).name, each.field, each.message) for each in problems] == [
+        ("a-v1.10.md", "status", "a-v1.9 is active too")
+    ]
+
+
+def test_files_that_are_not_named_like_a_version_are_named(tmp_path: Path) -> None:
+    for name in ("a-v1.0.md", "notes.md", "a-1.0.md", "README.md", "CHANGELOG.md", "notes.txt"):
+        (tmp_path / name).write_text(HEAD + BODY)
+    problems = Problems()
+    assert [prompt.version for prompt in load_prompts(SUITE, tmp_path, problems)] == ["a-v1.0"]
+    assert [Path(each.file).name for each in problems] == ["a-1.0.md", "notes.md"]
+    assert {each.message for each in problems} == {"is not named like a version"}
+
+
+def test_versions_are_ordered_by_number(tmp_path: Path) -> None:
+    versions = ["a-v1.9", "a-v1.10", "a-v2.0", "a-v10.0", "a-b-v0.1"]
+    assert sorted(["a-b-v0.1", "a-v10.0", "a-v1.10", "a-v1.9", "a-v2.0"], key=version_order) == versions
+    for version in versions:
+        (tmp_path / f"{version}.md").touch()
+    assert versions_in(tmp_path) == versions
+    assert prompt_name("a-v2-b-v1.10") == "a-v2-b"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("status: active", "status: archived", True),
+        ("status: active\n", "status:   active   # for now\n", True),
+        ("\n", "\r\n", True),
+        ("description: d", "description: e", False),
+        ("engine: e", "engine: f", False),
+        ("engine: e\n", "", False),
+        ("predecessor: decompose-v0.9", "predecessor: decompose-v0.8", False),
+        ("max_concepts: 5", "max_concepts: 6", False),
+        ("Decompose", "decompose", False),
+        ("source_text }}\n", "source_text }}", False),
+    ],
+)
+def test_the_hash_ignores_the_status_and_nothing_else(tmp_path: Path, old: str, new: str, same: bool) -> None:
+    for older in ("decompose-v0.8.md", "decompose-v0.9.md"):
+        (tmp_path / older).touch()
+    more = "predecessor: decompose-v0.9\nengine: e\ndescription: d\nparameters: {max_concepts: 5}\n"
+    text = HEAD + more + BODY
+    assert old in text
+    before, after = load(tmp_path, text)[0], load(tmp_path, text.replace(old, new))[0]
+    assert before is not None
+    assert after is not None
+    assert (before.hash == after.hash) is same

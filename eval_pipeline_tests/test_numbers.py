@@ -1,0 +1,69 @@
+"""How numbers are shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_pipeline.numbers import Unit, change, number
+
+UNITS: list[Unit] = ["fraction", "points", "number"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (None, "fraction", "–"),
+        (None, "points", "–"),
+        (0.0, "fraction", "0.0 %"),
+        (1.0, "fraction", "100.0 %"),
+        (0.1234, "fraction", "12.3 %"),
+        (0.9999, "fraction", "100.0 %"),
+        (-0.0, "fraction", "0.0 %"),
+        (-0.0001, "fraction", "0.0 %"),
+        (-0.15, "fraction", "−15.0 %"),
+        (7.26, "points", "7.3 points"),
+        (-0.04, "points", "0.0 points"),
+        (0.12345678, "number", "0.1235"),
+        (1234.5, "number", "1234.5000"),
+        (-0.00001, "number", "0.0000"),
+        (58.0, "number", "58"),
+        (58, "number", "58"),
+        (0.0, "number", "0"),
+        (-0.0, "number", "0"),
+        (1e20, "number", "100000000000000000000"),
+    ],
+)
+def test_number(value: float | None, unit: Unit, shown: str) -> None:
+    assert number(value, unit) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (None, "fraction", "–"),
+        (0.05, "fraction", "+5.0 pp"),
+        (-0.05, "fraction", "−5.0 pp"),
+        (0.0, "fraction", "±0.0 pp"),
+        (-0.0, "fraction", "±0.0 pp"),
+        (0.0001, "fraction", "±0.0 pp"),
+        (-0.0001, "fraction", "±0.0 pp"),
+        (1.26, "points", "+1.3 points"),
+        (-1.26, "points", "−1.3 points"),
+        (0.04, "points", "±0.0 points"),
+        (0.0004, "number", "+0.0004"),
+        (-0.00004, "number", "±0.0000"),
+        (-3.0, "number", "−3"),
+        (0.0, "number", "±0"),
+    ],
+)
+def test_change(value: float | None, unit: Unit, shown: str) -> None:
+    assert change(value, unit) == shown
+
+
+@given(st.floats(-10, 10), st.sampled_from(UNITS))
+def test_opposite_changes_differ_in_their_sign_only(value: float, unit: Unit) -> None:
+    signs = str.maketrans("+−", "−+")
+    assert change(-value, unit) == change(value, unit).translate(signs)
+    assert "-0.0 " not in number(value, unit)
