@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.instance import InstanceRef
 
 from eval_pipeline import stages
 from eval_pipeline.decisions import objections_to, standing_of
@@ -67,8 +66,8 @@ def main() -> None:
             shutil.copy(here.root / name, root / name)
         project = Project(root, root / ".eval")
         project.state.mkdir()
-        reference = InstanceRef.from_dir(str(project.state), config_dir=str(root))
-        with dg.DagsterInstance.from_ref(reference) as instance:
+        shutil.copy(root / "dagster.yaml", project.state)
+        with dg.DagsterInstance.local_temp(str(project.state)) as instance:
             instance.add_dynamic_partitions(str(partitions_of(SUITE.name).name), [VERSION])
             plain = min(plainly(project) for _ in range(ROUNDS))
             chain = min(in_dagster(project, instance) for _ in range(ROUNDS))

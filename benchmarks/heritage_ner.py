@@ -18,7 +18,8 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.suite import Context, Item
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.cases import Entity, ner_case
-from eval_pipeline.suites.heritage_ner.scoring import Extraction, score, strict_tallies
+from eval_pipeline.suites.heritage_ner.matching import Integers, Layout, strict_tallies
+from eval_pipeline.suites.heritage_ner.scoring import Extraction, score
 
 DOCUMENTS = 10_000
 WORDS = 40
@@ -82,7 +83,12 @@ def main() -> None:
     expected = [item.case.expected.entities for item in items]
     outputs = [item.output.entities for item in items]
     lengths = [len(item.case.input.text) for item in items]
-    ours, tallies = best_of(5, lambda: strict_tallies(lengths, expected, outputs))
+
+    def strictly() -> dict[str, Integers]:
+        layout = Layout(lengths)
+        return strict_tallies(layout, layout.spans(expected), layout.spans(outputs))
+
+    ours, tallies = best_of(5, strictly)
     alone, found = best_of(2, lambda: theirs(items, strict_only=True))
     all_of_it, _ = best_of(2, lambda: theirs(items, strict_only=False))
     assert int(tallies["strict"].sum()) == found["overall"]["strict"].correct

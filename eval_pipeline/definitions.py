@@ -2,10 +2,7 @@
 
 import dagster as dg
 
-from eval_pipeline.automation.alerts import ALERTS, build_alerts
-from eval_pipeline.automation.configuration import read_automation
-from eval_pipeline.automation.schedules import build_schedules
-from eval_pipeline.automation.sensors import build_sensors
+from eval_pipeline.automation import ALERTS, build_alerts, build_schedules, build_sensors, read_automation
 from eval_pipeline.orchestration import build_chain, build_job, build_resources, build_summary
 from eval_pipeline.project import Project
 from eval_pipeline.suites import all_suites

@@ -1,1 +1,8 @@
 """Runs that start themselves, and alerts that arrive."""
+
+from eval_pipeline.automation.alerts import ALERTS, build_alerts
+from eval_pipeline.automation.configuration import read_automation
+from eval_pipeline.automation.schedules import build_schedules
+from eval_pipeline.automation.sensors import build_sensors
+
+__all__ = ["ALERTS", "build_alerts", "build_schedules", "build_sensors", "read_automation"]

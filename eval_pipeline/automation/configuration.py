@@ -31,21 +31,30 @@ def read_automation(project: Project) -> Automation:
     if not path.is_file():
         return Automation()
     problems = Problems()
-    found = read_yaml(path, Automation, problems, _violations)
+    automation = read_yaml(path, Automation, problems, _violations)
     problems.stop_if_any()
-    assert found is not None
-    return found
+    assert automation is not None
+    return automation
 
 
 def _violations(file: Automation) -> Iterator[Violation]:
     from zoneinfo import available_timezones
 
-    from dagster._utils.schedules import is_valid_cron_schedule
-
     if file.timezone not in available_timezones():
         remedy = "Write it as in Europe/Amsterdam."
         yield Violation(("timezone",), f"{file.timezone!r} is not a time zone", remedy)
     for name in ("nightly", "weekly"):
-        if not is_valid_cron_schedule(getattr(file, name)):
+        if not _is_cron(getattr(file, name)):
             remedy = "Write minute, hour, day, month and weekday: 0 2 * * *."
             yield Violation((name,), f"{getattr(file, name)!r} is not a cron expression", remedy)
+
+
+def _is_cron(text: str) -> bool:
+    """Whether Dagster can schedule by an expression."""
+    import dagster as dg
+
+    try:
+        dg.ScheduleDefinition(name="tried", cron_schedule=text, job_name="tried")
+    except dg.DagsterInvalidDefinitionError:
+        return False
+    return True

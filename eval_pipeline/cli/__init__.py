@@ -13,6 +13,8 @@ import click
 
 from eval_pipeline.problems import BadInput
 
+__all__ = ["BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "cli", "main"]
+
 COMMANDS = {
     "score": "Score a file of recorded outputs against a golden set.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",

@@ -6,20 +6,20 @@ SQLite by default, PostgreSQL by URL. There is no column for keys, headers or ad
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from eval_pipeline.store import Database, text_type
+from eval_pipeline.engines.journal_tables import journal_tables
+from eval_pipeline.store import Database
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, MetaData, Table, Update
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, Update
     from sqlalchemy.engine import RowMapping
 
 _KEYS_PER_STATEMENT = 500
@@ -83,12 +83,12 @@ class Journal:
         self._database = database
         self._clock = clock
         self._mark = "%s" if database.is_postgres else "?"
-        self._calls, self._buckets, self._holders, _ = _tables()
+        self._calls, self._buckets, self._holders, _ = journal_tables()
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
         """Open a journal; create what is not there yet. Any number of processes may do so at once."""
-        return cls(Database(url, _tables().metadata), clock)
+        return cls(Database(url, journal_tables().metadata), clock)
 
     def close(self) -> None:
         """Close the connections."""
@@ -340,63 +340,6 @@ class Journal:
         values = {"level": level, "refilled_at": refilled_at, "paused_until": paused_until}
         statement = self._database.insert(self._buckets).values(name=bucket, **values)
         connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
-
-
-class _Tables(NamedTuple):
-    calls: Table
-    buckets: Table
-    holders: Table
-    metadata: MetaData
-
-
-@functools.cache
-def _tables() -> _Tables:
-    from sqlalchemy import BigInteger, Column, Double, Integer, LargeBinary, MetaData, Table
-
-    text = text_type()
-    metadata = MetaData()
-    calls = Table(
-        "journal_calls",
-        metadata,
-        Column("key", text, primary_key=True),
-        Column("engine", text, nullable=False),
-        Column("model", text, nullable=False),
-        Column("suite", text, nullable=False),
-        Column("version", text, nullable=False),
-        Column("case_id", text, nullable=False),
-        Column("trial", Integer, nullable=False),
-        Column("sample", text, nullable=False),
-        Column("owner", text),
-        Column("leased_until", Double),
-        # Models also write NUL and halves of surrogate pairs, which no text column takes.
-        Column("text", LargeBinary),
-        Column("finish_reason", text),
-        Column("prompt_tokens", BigInteger),
-        Column("completion_tokens", BigInteger),
-        Column("latency_ms", Double),
-        Column("cost_usd", Double),
-        Column("attempts", Integer),
-        Column("answered_at", text),
-        Column("hits", BigInteger, nullable=False),
-    )
-    buckets = Table(
-        "journal_buckets",
-        metadata,
-        Column("name", text, primary_key=True),
-        Column("level", Double, nullable=False),
-        Column("refilled_at", Double, nullable=False),
-        Column("paused_until", Double, nullable=False),
-    )
-    holders = Table(
-        "journal_holders",
-        metadata,
-        Column("scope", text, primary_key=True),
-        Column("owner", text, primary_key=True),
-        Column("wanted", Integer, nullable=False),
-        Column("granted", Integer, nullable=False),
-        Column("leased_until", Double, nullable=False),
-    )
-    return _Tables(calls, buckets, holders, metadata)
 
 
 _ROW = (*Call.__struct_fields__, *Record.__struct_fields__[1:], "owner", "leased_until", "hits")

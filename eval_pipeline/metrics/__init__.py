@@ -1,1 +1,11 @@
 """Pure functions that suites share. Nothing here knows files, Dagster or pandas."""
+
+__all__ = [
+    "agreement",
+    "matching",
+    "minima",
+    "ranking",
+    "rates",
+    "rouge",
+    "text",
+]

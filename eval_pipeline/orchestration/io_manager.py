@@ -12,6 +12,9 @@ from eval_pipeline.comparison import Comparison
 from eval_pipeline.scoring import Evaluation, Identity
 from eval_pipeline.store import AnswerTable, GoldenTable, Proposal, Scored, Store
 
+GOLDEN_SET = "golden_set"
+"""The stage that has no partitions."""
+
 
 class Compared(msgspec.Struct, frozen=True):
     """An evaluation's comparison with its baseline, if it has one."""
@@ -71,15 +74,20 @@ class StoreIOManager(dg.IOManager):
         version = context.asset_partition_key if context.has_asset_partitions else ""
         value = self._latest(suite, stage, version)
         if value is None:
+            remedy = (
+                "Materialize it."
+                if version or stage == GOLDEN_SET
+                else "Give a version as its partition key."
+            )
             raise dg.Failure(
-                f"{suite}/{stage} has no value{' for ' + version if version else ''} yet. Materialize it.",
+                f"{suite}/{stage} has no value{' for ' + version if version else ''}. {remedy}",
                 allow_retries=False,
             )
         return value
 
     def _latest(self, suite: str, stage: str, version: str) -> Any:
         store = self.store
-        if stage == "golden_set":
+        if stage == GOLDEN_SET:
             return store.golden(suite)
         if stage == "model_outputs":
             return store.outputs(suite, version)

@@ -12,8 +12,6 @@ from typing import Any
 import dagster as dg
 import msgspec
 import yaml
-from dagster._core.instance import InstanceRef
-from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
 from eval_pipeline.answers import Stopping
 from eval_pipeline.asking import Progress
@@ -26,7 +24,6 @@ from eval_pipeline.orchestration.assets import (
     evaluation_job,
 )
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
-from eval_pipeline.orchestration.event_log import FOLDER, KeptEventLog
 from eval_pipeline.orchestration.io_manager import Compared
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
@@ -53,13 +50,14 @@ def open_instance(project: Project) -> dg.DagsterInstance:
     # Dagster creates its tables on first use, and two first uses at once get in each other's way.
     with (project.state / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        suiting = _unless_configured(_configured(configuration), project.state)
+        settings = _settings(_configured(configuration), project.state)
         try:
-            reference = InstanceRef.from_dir(str(project.state), overrides=suiting)
+            return dg.DagsterInstance.local_temp(str(project.state), overrides=settings)
         except dg.DagsterInvalidConfigError as error:
-            told = [f"is not what Dagster expects: {each[:LONGEST_REASON]}" for each in error.error_messages]
-            raise _unusable(configuration, *told) from None
-        return dg.DagsterInstance.from_ref(reference)
+            reasons = [
+                f"is not what Dagster expects: {each[:LONGEST_REASON]}" for each in error.error_messages
+            ]
+            raise _unusable(configuration, *reasons) from None
 
 
 def _configured(file: Path) -> dict[str, Any]:
@@ -67,39 +65,28 @@ def _configured(file: Path) -> dict[str, Any]:
     if not file.exists():
         return {}
     try:
-        found = yaml.safe_load(file.read_bytes()) or {}
+        settings = yaml.safe_load(file.read_bytes()) or {}
     except yaml.YAMLError as error:
         raise _unusable(file, f"is not valid YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise _unusable(file, "is not a mapping of settings")
-    return found
+    return settings
 
 
-def _unusable(file: Path, *told: str) -> BadInput:
+def _unusable(file: Path, *reasons: str) -> BadInput:
     problems = Problems()
-    for each in told:
-        problems.add(file.resolve(), each, "Correct it.")
+    for reason in reasons:
+        problems.add(file.resolve(), reason, "Correct it.")
     return BadInput(list(problems))
 
 
-def _unless_configured(configured: Mapping[str, Any], state: Path) -> dict[str, Any]:
-    """What suits a run in this process: Dagster's event log kept open, and what is printed left alone.
-
-    To keep what steps print, Dagster starts four processes; here it goes to whoever called.
-    """
-    suiting: dict[str, Any] = {}
-    if not {"storage", "event_log_storage"} & configured.keys():
-        suiting["event_log_storage"] = {
-            "module": KeptEventLog.__module__,
-            "class": KeptEventLog.__name__,
-            "config": {"base_dir": str(state / FOLDER)},
-        }
-    if "compute_logs" not in configured:
-        suiting["compute_logs"] = {
-            "module": NoOpComputeLogManager.__module__,
-            "class": NoOpComputeLogManager.__name__,
-        }
-    return suiting
+def _settings(configured: Mapping[str, Any], state: Path) -> dict[str, Any]:
+    """What makes a run in this process faster; nothing where this Dagster has no such parts any more."""
+    try:
+        from eval_pipeline.orchestration.dagster_private import settings_of_a_run
+    except ImportError:
+        return {}
+    return settings_of_a_run(configured, state)
 
 
 def _end_dead_runs(instance: dg.DagsterInstance) -> None:

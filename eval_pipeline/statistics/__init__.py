@@ -3,3 +3,16 @@
 Nothing here knows suites, files or Dagster. Cases are the first axis of every array, trials the second;
 metrics come last. SciPy is imported where it is used.
 """
+
+__all__ = [
+    "arrays",
+    "looks",
+    "multiplicity",
+    "pairs",
+    "power",
+    "significance",
+    "stopping",
+    "trends",
+    "variation",
+    "verdicts",
+]

@@ -9,6 +9,8 @@ from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
 
+__all__ = ["all_suites", "find_suite", "suite_names"]
+
 
 def suite_names(project: Project) -> list[str]:
     """The names of all suites, without importing any."""

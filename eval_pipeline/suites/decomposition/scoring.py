@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from eval_pipeline.suite import (
     mean,
     mean_counts,
 )
-from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput
+from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput, Relationship
 
 NEAR_MISS = 85.0
 PENALTY = 0.15
@@ -128,79 +128,105 @@ class Extraction:
         )
 
 
+@dataclass(frozen=True)
+class _Marked:
+    """What of an output is right, forbidden, quoted and verified, beside what was wanted."""
+
+    extracted: set[str]
+    wanted: set[str]
+    required: set[str]
+    right: set[str]
+    forbidden: set[str]
+    quoted: set[str]
+    verified: set[str]
+    wanted_triples: set[Triple]
+    required_triples: set[Triple]
+    correct: set[Triple]
+    banned: set[Triple]
+
+
 def score_case(item: Item, context: Context) -> CaseScore:
     """The counts and diagnoses of one output."""
     case: Case[DecompositionInput, DecompositionExpected] = item.case
-    expected = case.expected
-    vocabulary = Vocabulary.of(expected)
+    vocabulary = Vocabulary.of(case.expected)
     extraction = Extraction.of(item.output, vocabulary)
-    text = normalize(case.input.source_text)
+    marked = _mark(case, extraction, vocabulary)
+    return CaseScore(
+        mean_counts(_values(marked, extraction)), (), list(_diagnoses(marked, extraction, vocabulary))
+    )
 
+
+def _mark(
+    case: Case[DecompositionInput, DecompositionExpected], extraction: Extraction, vocabulary: Vocabulary
+) -> _Marked:
+    expected, text = case.expected, normalize(case.input.source_text)
     extracted = set(extraction.quotes)
     wanted = {concept.label for concept in expected.concepts}
-    required = {concept.label for concept in expected.concepts if concept.required}
-    found = extracted & wanted
-    forbidden = extracted & {normalize(label) for label in expected.forbidden_concepts}
     quoted = {label for label, quotes in extraction.quotes.items() if quotes}
-    verified = {label for label in quoted if any(quote in text for quote in extraction.quotes[label])}
 
-    wanted_triples = {vocabulary.triple(r.source, r.target, r.predicate) for r in expected.relationships}
-    required_triples = {
-        vocabulary.triple(r.source, r.target, r.predicate) for r in expected.relationships if r.required
-    }
-    banned_triples = {
-        vocabulary.triple(r.source, r.target, r.predicate) for r in expected.forbidden_relationships
-    }
-    correct = extraction.triples & wanted_triples
-    banned = extraction.triples & banned_triples
+    def triples(relationships: Iterable[Relationship]) -> set[Triple]:
+        return {vocabulary.triple(each.source, each.target, each.predicate) for each in relationships}
 
-    precision = _share(found, extracted, wanted)
-    recall = ratio(len(found), len(wanted))
-    accuracy = _share(correct, extraction.triples, wanted_triples)
-    provenance = _share(quoted, extracted, wanted)
-    hallucination = ratio(len(forbidden), len(extracted))
+    wanted_triples = triples(expected.relationships)
+    return _Marked(
+        extracted=extracted,
+        wanted=wanted,
+        required={concept.label for concept in expected.concepts if concept.required},
+        right=extracted & wanted,
+        forbidden=extracted & {normalize(label) for label in expected.forbidden_concepts},
+        quoted=quoted,
+        verified={label for label in quoted if any(quote in text for quote in extraction.quotes[label])},
+        wanted_triples=wanted_triples,
+        required_triples=triples(each for each in expected.relationships if each.required),
+        correct=extraction.triples & wanted_triples,
+        banned=extraction.triples & triples(expected.forbidden_relationships),
+    )
+
+
+def _values(marked: _Marked, extraction: Extraction) -> dict[str, float | None]:
+    precision = _share(marked.right, marked.extracted, marked.wanted)
+    recall = ratio(len(marked.right), len(marked.wanted))
+    accuracy = _share(marked.correct, extraction.triples, marked.wanted_triples)
+    provenance = _share(marked.quoted, marked.extracted, marked.wanted)
+    hallucination = ratio(len(marked.forbidden), len(marked.extracted))
     overall = overall_score(recall, precision, accuracy, provenance, hallucination)
-    values = {
+    required_correct = marked.correct & marked.required_triples
+    return {
         "concept_precision": precision,
         "concept_recall": recall,
-        "required_recall": ratio(len(found & required), len(required)),
+        "required_recall": ratio(len(marked.right & marked.required), len(marked.required)),
         "concept_f1": None if recall is None or precision is None else harmonic_mean(precision, recall),
         "relationship_accuracy": accuracy,
-        "relationship_recall": ratio(len(correct), len(wanted_triples)),
-        "required_relationship_recall": ratio(len(correct & required_triples), len(required_triples)),
+        "relationship_recall": ratio(len(marked.correct), len(marked.wanted_triples)),
+        "required_relationship_recall": ratio(len(required_correct), len(marked.required_triples)),
         "provenance_coverage": provenance,
-        "provenance_verified": ratio(len(verified), len(quoted)),
+        "provenance_verified": ratio(len(marked.verified), len(marked.quoted)),
         "hallucination_rate": hallucination,
-        "forbidden_relationship_rate": ratio(len(banned), len(extraction.triples)),
+        "forbidden_relationship_rate": ratio(len(marked.banned), len(extraction.triples)),
         "duplicate_rate": ratio(extraction.repeated, extraction.entries),
         "overall_score": overall,
         "overall_index": None if overall is None else overall + PENALTY,
     }
-    diagnoses = [
-        *(
-            Diagnosis("missed_required_concept" if label in required else "missed_concept", label, "")
-            for label in sorted(wanted - found)
-        ),
-        *(Diagnosis("forbidden_concept", "", label) for label in sorted(forbidden)),
-        *_invented(sorted(extracted - wanted - forbidden), sorted(wanted - found)),
-        *(
-            Diagnosis("unverified_quote", label, extraction.quotes[label][0])
-            for label in sorted(quoted - verified)
-        ),
-        *(
-            Diagnosis(
-                "missed_required_relationship" if triple in required_triples else "missed_relationship",
-                str(triple),
-                "",
-            )
-            for triple in sorted(wanted_triples - correct)
-        ),
-        *(Diagnosis("forbidden_relationship", "", str(triple)) for triple in sorted(banned)),
-        *_wrong_relationships(
-            sorted(extraction.triples - wanted_triples - banned), wanted_triples, vocabulary
-        ),
-    ]
-    return CaseScore(mean_counts(values), (), diagnoses)
+
+
+def _diagnoses(marked: _Marked, extraction: Extraction, vocabulary: Vocabulary) -> Iterator[Diagnosis]:
+    missed = sorted(marked.wanted - marked.right)
+    for label in missed:
+        kind = "missed_required_concept" if label in marked.required else "missed_concept"
+        yield Diagnosis(kind, label, "")
+    for label in sorted(marked.forbidden):
+        yield Diagnosis("forbidden_concept", "", label)
+    yield from _invented(sorted(marked.extracted - marked.wanted - marked.forbidden), missed)
+    for label in sorted(marked.quoted - marked.verified):
+        yield Diagnosis("unverified_quote", label, extraction.quotes[label][0])
+    for triple in sorted(marked.wanted_triples - marked.correct):
+        required = triple in marked.required_triples
+        kind = "missed_required_relationship" if required else "missed_relationship"
+        yield Diagnosis(kind, str(triple), "")
+    for triple in sorted(marked.banned):
+        yield Diagnosis("forbidden_relationship", "", str(triple))
+    wrong = sorted(extraction.triples - marked.wanted_triples - marked.banned)
+    yield from _wrong_relationships(wrong, marked.wanted_triples, vocabulary)
 
 
 def overall_score(

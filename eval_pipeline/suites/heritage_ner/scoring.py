@@ -1,14 +1,8 @@
-"""Scoring entities: strict, partial and by token, for a whole batch of texts at once.
-
-Texts are laid end to end, so that a position belongs to one text and spans of different texts never meet.
-"""
+"""Scoring entities: strict, partial and by token, for a whole batch of texts at once."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import count
 from typing import Annotated
 
 import msgspec
@@ -16,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer
-from eval_pipeline.metrics.matching import maximum_matching, overlaps
-from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.suite import (
     Batch,
     Case,
@@ -38,12 +30,17 @@ from eval_pipeline.suite import (
 )
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, NerExpected, NerInput
+from eval_pipeline.suites.heritage_ner.matching import (
+    TYPES,
+    Integers,
+    Layout,
+    Spans,
+    partial_matches,
+    strict_matches,
+    strict_tallies,
+    token_tallies,
+)
 
-Integers = NDArray[np.int64]
-
-OTHER = "other"
-"""Every predicted type that is none of the entity types."""
-TYPES = (*ENTITY_TYPES, OTHER)
 COUNTS = ("gold", "predicted", "strict", "partial", "token_gold", "token_predicted", "token")
 WORST = {"gold": "gold", "predicted": "gold", "token_gold": "token_gold", "token_predicted": "token_gold"}
 """What an errored case counts: as many predictions as there is gold, all of them wrong."""
@@ -52,7 +49,6 @@ PER_TYPE = "per_type"
 
 MOST_ENTITIES = 5000
 """No text of a golden set comes near it; an output that does is not an answer."""
-_APART = "\n\n"
 
 
 class Extraction(msgspec.Struct, frozen=True):
@@ -66,70 +62,15 @@ def column(count: str, entity_type: str) -> str:
     return f"{count}:{entity_type}"
 
 
-@dataclass(frozen=True)
-class Spans:
-    """The distinct entities of a batch as columns, sorted by place."""
-
-    texts: Integers
-    types: Integers
-    starts: Integers
-    ends: Integers
-    origins: Integers
-    """Where each stands in the list that it was made from."""
-    entries: Integers
-    """How many entities each text had, repeated ones included."""
-
-
-class _Layout:
-    """What the items of a batch have in common: where their texts lie, and a number for every type."""
-
-    def __init__(self, lengths: Sequence[int]) -> None:
-        self.lengths = np.array(lengths, dtype=np.int64)
-        # Offsets beyond the end of a text fall on what keeps it apart from the next one.
-        self.bases = np.concatenate([[0], np.cumsum(self.lengths + len(_APART))]).astype(np.int64)
-        self.size = int(self.bases[-1]) + 1
-        self.longest = int(self.lengths.max(initial=0)) + len(_APART)
-        self.types: defaultdict[str, int] = defaultdict(count(len(ENTITY_TYPES)).__next__)
-        self.types.update({name: number for number, name in enumerate(ENTITY_TYPES)})
-        self.count = len(lengths)
-
-    def spans(self, entities: Sequence[Sequence[Entity]]) -> Spans:
-        """The entities of every text; exact repetitions are merged."""
-        entries = np.fromiter(map(len, entities), np.int64, self.count)
-        texts = np.repeat(np.arange(self.count), entries)
-        known = self.types
-        # One visit to every entity: reading them costs more than all that follows.
-        numbers = [
-            number
-            for each in entities
-            for entity in each
-            for number in (known[entity.type], entity.start, entity.end)
-        ]
-        types, starts, ends = np.fromiter(numbers, np.int64, len(numbers)).reshape(-1, 3).T
-        bases, limits = self.bases[texts], self.lengths[texts] + 1
-        given = np.stack([texts, types, starts, ends])
-        strange = (starts > limits) | (ends > limits) | (ends < starts)
-        starts = np.minimum(starts, limits)
-        starts, ends = starts + bases, np.maximum(np.minimum(ends, limits), starts) + bases
-        keys = _keys(starts, ends, types, self.longest, len(self.types))
-        origins = _distinct(keys, strange, given)
-        return Spans(texts[origins], types[origins], starts[origins], ends[origins], origins, entries)
-
-    def tally(self, texts: Integers, types: Integers) -> Integers:
-        """How many of each type each text has: `[text, type]`, unknown types together."""
-        places = texts * len(TYPES) + np.minimum(types, len(ENTITY_TYPES))
-        return np.bincount(places, minlength=self.count * len(TYPES)).reshape(self.count, len(TYPES))
-
-
 def score(items: Sequence[Item], context: Context) -> Batch:
     """The counts, tables and diagnoses of a batch of outputs."""
-    layout = _Layout([len(item.case.input.text) for item in items])
+    layout = Layout([len(item.case.input.text) for item in items])
     gold = layout.spans([item.case.expected.entities for item in items])
     predicted = layout.spans([item.output.entities for item in items])
     partial = partial_matches(layout, predicted, gold)
     token_gold, token_predicted, token = token_tallies(layout, items, gold, predicted)
     tallies = {
-        **_strict_tallies(layout, gold, predicted),
+        **strict_tallies(layout, gold, predicted),
         "partial": layout.tally(predicted.texts[partial[0]], predicted.types[partial[0]]),
         "token_gold": token_gold,
         "token_predicted": token_predicted,
@@ -143,125 +84,6 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     counts["entries"] = predicted.entries.astype(float)
     counts["repeated"] = counts["entries"] - tallies["predicted"].sum(axis=1)
     return Batch(counts, list(_keyed(tallies)), _diagnoses(items, predicted, gold, partial))
-
-
-def strict_tallies(
-    lengths: Sequence[int], gold: Sequence[Sequence[Entity]], predicted: Sequence[Sequence[Entity]]
-) -> dict[str, Integers]:
-    """Gold, predicted and strictly matching entities of texts of these lengths: `[text, type]` each."""
-    layout = _Layout(lengths)
-    return _strict_tallies(layout, layout.spans(gold), layout.spans(predicted))
-
-
-def _strict_tallies(layout: _Layout, gold: Spans, predicted: Spans) -> dict[str, Integers]:
-    strict = strict_matches(predicted, gold)
-    return {
-        "gold": layout.tally(gold.texts, gold.types),
-        "predicted": layout.tally(predicted.texts, predicted.types),
-        "strict": layout.tally(predicted.texts[strict], predicted.types[strict]),
-    }
-
-
-def strict_matches(first: Spans, second: Spans) -> NDArray[np.bool_]:
-    """Which of the first have the start, the end and the type of one of the second in the same text."""
-    longest = 1 + max(int((each.ends - each.starts).max(initial=0)) for each in (first, second))
-    kinds = 1 + max(int(each.types.max(initial=0)) for each in (first, second))
-    own, others = (_keys(each.starts, each.ends, each.types, longest, kinds) for each in (first, second))
-    if not len(others):
-        return np.zeros(len(own), dtype=bool)
-    # Both are sorted and without repetition.
-    places = np.minimum(np.searchsorted(others, own), len(others) - 1)
-    matches: NDArray[np.bool_] = others[places] == own
-    return matches
-
-
-def _keys(starts: Integers, ends: Integers, types: Integers, longest: int, kinds: int) -> Integers:
-    """One number for each span and type; sorting by it sorts by start, then end, then type."""
-    keys: Integers = (starts * longest + ends - starts) * kinds + types
-    return keys
-
-
-def _distinct(keys: Integers, strange: NDArray[np.bool_], given: Integers) -> Integers:
-    """The first of all entities that are equal, by place.
-
-    Those with offsets outside of their text were cut to fit: as they were given they may differ, though
-    their places do not.
-    """
-    usual, odd = np.flatnonzero(~strange), np.flatnonzero(strange)
-    found: Integers = usual[np.unique(keys[usual], return_index=True)[1]]
-    if len(odd):
-        found = np.concatenate([found, odd[np.unique(given[:, odd], axis=1, return_index=True)[1]]])
-        found = found[np.argsort(keys[found], kind="stable")]
-    return found
-
-
-def partial_matches(layout: _Layout, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:
-    """Predictions and gold entities of one type that overlap, one to one: most pairs, then most overlap."""
-
-    def shifted(spans: Spans) -> tuple[Integers, Integers, Integers]:
-        # A stretch of its own for every type: spans of different types never overlap.
-        shift = spans.types * layout.size
-        order = np.argsort(spans.starts + shift, kind="stable")
-        return order, (spans.starts + shift)[order], (spans.ends + shift)[order]
-
-    first, second = shifted(predicted), shifted(gold)
-    found = overlaps(first[1], first[2], second[1], second[2])
-    rows, columns = first[0][found.first], second[0][found.second]
-    alone = (np.bincount(rows)[rows] == 1) & (np.bincount(columns)[columns] == 1)
-    crowd = ~alone
-    contested = zip(
-        rows[crowd].tolist(),
-        columns[crowd].tolist(),
-        found.length[crowd].tolist(),
-        (predicted.starts[rows[crowd]] == gold.starts[columns[crowd]]).tolist(),
-        (predicted.ends[rows[crowd]] == gold.ends[columns[crowd]]).tolist(),
-        strict=True,
-    )
-    chosen = maximum_matching((row, at, (length, start, end)) for row, at, length, start, end in contested)
-    settled = np.array(chosen, dtype=np.int64).reshape(-1, 2)
-    return (
-        np.concatenate([rows[alone], settled[:, 0]]),
-        np.concatenate([columns[alone], settled[:, 1]]),
-    )
-
-
-def token_tallies(
-    layout: _Layout, items: Sequence[Item], gold: Spans, predicted: Spans
-) -> tuple[Integers, Integers, Integers]:
-    """Tokens that are gold, predicted and both, by text and type; a token is in a span that it overlaps."""
-    joined = _APART.join(item.case.input.text for item in items)
-    starts, ends = np.array(word_spans(joined), dtype=np.int64).reshape(-1, 2).T
-    texts = np.searchsorted(layout.bases, starts, "right") - 1
-    kinds = len(TYPES)
-
-    def labels(spans: Spans) -> Integers:
-        types, from_, to = _covered(spans, layout.size)
-        within = overlaps(starts, ends, from_, to)
-        return np.unique(within.first * kinds + types[within.second])
-
-    marked, claimed = labels(gold), labels(predicted)
-    both = np.intersect1d(marked, claimed, assume_unique=True)
-    gold_tally, predicted_tally, both_tally = (
-        layout.tally(texts[each // kinds], each % kinds) for each in (marked, claimed, both)
-    )
-    return gold_tally, predicted_tally, both_tally
-
-
-def _covered(spans: Spans, size: int) -> tuple[Integers, Integers, Integers]:
-    """The stretches that each type covers, sorted by start; unknown types together.
-
-    Without it, thousands of spans over one text would meet each of its tokens.
-    """
-    types = np.minimum(spans.types, len(ENTITY_TYPES))
-    order = np.lexsort((spans.starts, types))
-    types = types[order]
-    starts, ends = spans.starts[order] + types * size, spans.ends[order] + types * size
-    reached = np.maximum.accumulate(ends)
-    first = np.flatnonzero(np.concatenate([[True], starts[1:] > reached[:-1]])[: len(starts)])
-    last = np.concatenate([first[1:] - 1, [len(starts) - 1]])[: len(first)]
-    shift = types[first] * size
-    placed = np.argsort(starts[first] - shift, kind="stable")
-    return types[first][placed], (starts[first] - shift)[placed], (reached[last] - shift)[placed]
 
 
 def _keyed(tallies: dict[str, Integers]) -> list[tuple[int, KeyedCount]]:

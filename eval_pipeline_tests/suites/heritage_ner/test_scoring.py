@@ -274,3 +274,28 @@ def test_a_split_without_cases_is_bad_input() -> None:
 
     with pytest.raises(BadInput, match="select no case"):
         score_cases(SUITE, [case(GOLD)], Recorded({}), Context(settings=Settings("dev")))
+
+
+def entity(start: int, end: int, kind: str = PLACE) -> dict[str, Any]:
+    return {"text": "", "type": kind, "start": start, "end": end}
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        [entity(100, 110), entity(200, 210), entity(300, 310)],
+        [entity(18, 70), entity(18, 71), entity(18, 72)],
+        [entity(9, 3), entity(9, 4), entity(9, 5)],
+        [entity(2**53, 2**53), entity(2**53 - 1, 2**53), entity(2**52, 0)],
+    ],
+)
+def test_entities_outside_of_the_text_are_as_many_as_were_given(invented: list[dict[str, Any]]) -> None:
+    """Cut to the text they would all be one and the same, and three inventions would cost as much as one."""
+    delft = entity(18, 23)
+    for entities in ([delft, *invented], [*reversed(invented), delft]):
+        metrics = values(SUITE, [case([(18, 23, PLACE)])], {"case": {"entities": entities}})
+        assert metrics["strict_precision"] == 0.25
+        assert metrics["duplicate_rate"] == 0.0
+    twice = values(SUITE, [case([(18, 23, PLACE)])], {"case": {"entities": [delft, *invented, *invented]}})
+    assert twice["strict_precision"] == 0.25
+    assert twice["duplicate_rate"] == pytest.approx(3 / 7)

@@ -295,3 +295,24 @@ def test_contradictions_in_a_golden_file_are_named(tmp_path: Any, changes: dict[
     list(read_cases(SUITE, file, problems))
     lines = [str(problem) for problem in problems]
     assert any(told in line and "cases.jsonl:2" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("answer", ["", "  \n"])
+@pytest.mark.parametrize("answerable", [True, False])
+def test_a_blank_answer_is_neither_an_answer_nor_a_refusal(answer: str, answerable: bool) -> None:
+    metrics = scored(answer, CASE if answerable else UNANSWERABLE)
+    assert metrics["refusal_accuracy"] == 0.0
+    assert metrics["factual_accuracy"] == 0.0
+    assert metrics["faithfulness"] == 0.0
+
+
+def test_contractions_are_no_content_words() -> None:
+    """As words of their own, "didn" and "t" would outweigh what is really said."""
+    fact = "The Harbour Museum opened in 1800."
+    question = "When did the Harbour Museum open?"
+    harbour = case(question=question, context=[fact], gold_answer=fact, supporting_facts=[fact])
+    assert scored("They've opened it; it's 1800.", harbour)["faithfulness"] == 1.0
+    short = scored("The Harbour Museum didn't open in 1800.", harbour)
+    long = scored("The Harbour Museum did not open in 1800.", harbour)
+    assert short["faithfulness"] == long["faithfulness"] == 1.0
+    assert short["factual_accuracy"] == 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -12,12 +13,14 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precisio
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
+from eval_pipeline.project import Project
 from eval_pipeline.scoring import Scores, Summary, score_cases, summarize
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites._heritage.vocabulary import CATEGORIES, CUSTODIAN_TYPES, category_of
 from eval_pipeline.suites.heritage_typing import SUITE
 from eval_pipeline.suites.heritage_typing.cases import TypingExpected, TypingInput
-from eval_pipeline_tests.sources import Recorded, golden
+from eval_pipeline_tests.running import invoke
+from eval_pipeline_tests.sources import Recorded, golden, values
 
 LETTERS = list(CUSTODIAN_TYPES)
 
@@ -156,3 +159,40 @@ def test_rates_or_null_in_any_order_and_an_error_never_pays(
         assert one is not None
         assert other is not None
         assert other <= one + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "right"),
+    [
+        ("I", "I", 1.0),
+        (" i\n", "I", 1.0),
+        ("Ｉ", "I", 1.0),
+        ("ı", "I", 0.0),
+        ("İ", "I", 0.0),
+        ("ſ", "S", 1.0),
+        ("ß", "S", 0.0),
+        ("U", "U", 1.0),
+        ("unknown", "U", 0.0),
+        ("", "U", 0.0),
+    ],
+)
+def test_a_letter_is_the_letter_after_normalization_and_nothing_else(
+    said: str, gold: str, right: float
+) -> None:
+    assert values(SUITE, [case(gold, "a")], {"a": {"type": said}})["accuracy"] == right
+
+
+def test_a_split_is_scored_on_request() -> None:
+    project = Project.find()
+    folder = project.golden("heritage_typing")
+    (outputs,) = (folder / "baseline").glob("*.outputs.jsonl")
+    arguments = ("score", "heritage_typing", "--golden", folder, "--outputs", outputs, "--json")
+    everything = json.loads(invoke(project, *arguments).stdout)
+    test = json.loads(invoke(project, *arguments, "--set", "split=test").stdout)
+    assert everything["cases"] == 190
+    assert 0 < test["cases"] < 190
+    assert test["metrics"]["accuracy"] == everything["groups"]["split"]["test"]["accuracy"]
+    unknown = invoke(project, *arguments, "--set", "split=exam")
+    assert unknown.returncode == 2
+    assert "split" in unknown.stderr
+    assert "Traceback" not in unknown.stderr

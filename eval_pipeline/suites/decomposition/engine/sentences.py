@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from eval_pipeline.metrics.text import normalize, words
 from eval_pipeline.suites.decomposition.engine import lexicon
-from eval_pipeline.suites.decomposition.engine.lexicon import CLOSED_CLASSES, Inflection, Role
+from eval_pipeline.suites.decomposition.engine.inflections import VERB_FORMS, Inflection
+from eval_pipeline.suites.decomposition.engine.lexicon import CLOSED_CLASSES, Role
 
 LONGEST_WORD = 40
 PHRASE_ROLES = (Role.NOUN, Role.ADJECTIVE)
@@ -83,7 +84,7 @@ def _role(token: Token, before: Token | None, following: Token | None, *, first:
         return CLOSED_CLASSES[word]
     if word.endswith("ly") and not word.endswith("oly") and word not in lexicon.NOUNS_IN_LY:
         return Role.ADVERB
-    verb = lexicon.VERB_FORMS.get(word)
+    verb = VERB_FORMS.get(word)
     if verb is None or not _is_verb_here(verb, before, following, first=first):
         return Role.NOUN
     token.verb = verb
@@ -106,7 +107,7 @@ def _is_verb_here(verb: Inflection, before: Token | None, following: Token | Non
         return not first and (not ambiguous or after is Role.DETERMINER)
     if preceded_by in (Role.PRONOUN, Role.RELATIVE) or before.folded == "to":
         return True
-    modifier = lexicon.VERB_FORMS.get(before.folded)
+    modifier = VERB_FORMS.get(before.folded)
     participle = modifier is not None and modifier.form == "past"
     if participle or preceded_by in (Role.DETERMINER, Role.ADJECTIVE, Role.PREPOSITION):
         return False

@@ -1,12 +1,14 @@
-"""Dagster's event log in SQLite with its files kept open.
+"""The one door to Dagster's private parts; importing it fails when Dagster moved one of them.
 
-Dagster opens and closes a file for every event, and SQLite tidies up after the last one who closes it. An
-evaluation has some 160 events: where nothing is asked, that takes half of the time of a run.
+Both parts save time where nothing is asked. Dagster's event log opens and closes a file for each of the
+some 160 events of an evaluation, which is half of a run; here its files stay open. To keep what steps
+print, Dagster starts four processes; here it goes to the caller. Without them Dagster's own way serves.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,16 +16,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
 if TYPE_CHECKING:
-    from dagster._core.events.log import EventLogEntry
+    from dagster import EventLogEntry
     from dagster._serdes import ConfigurableClassData
     from sqlalchemy import Connection, Engine
 
 FOLDER = Path("history", "runs")
 """Where Dagster keeps its event log by default."""
 MOST_OPEN = 8
+BUSY_SECONDS = 60.0
+INHERITED = ("_connect", "conn_string_for_shard", "path_for_shard")
+"""Methods of Dagster's event log that are replaced or called below."""
+
+for _name in INHERITED:
+    if not hasattr(SqliteEventLogStorage, _name):
+        raise ImportError(f"Dagster's SqliteEventLogStorage has no {_name}")
+
+
+def settings_of_a_run(configured: Mapping[str, Any], state: Path) -> dict[str, Any]:
+    """The instance settings that suit a run in this process, where nothing else is configured."""
+    settings: dict[str, Any] = {}
+    if not {"storage", "event_log_storage"} & configured.keys():
+        settings["event_log_storage"] = {
+            "module": KeptEventLog.__module__,
+            "class": KeptEventLog.__name__,
+            "config": {"base_dir": str(state / FOLDER)},
+        }
+    if "compute_logs" not in configured:
+        settings["compute_logs"] = {
+            "module": NoOpComputeLogManager.__module__,
+            "class": NoOpComputeLogManager.__name__,
+        }
+    return settings
 
 
 class KeptEventLog(SqliteEventLogStorage):
@@ -32,6 +58,8 @@ class KeptEventLog(SqliteEventLogStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         self._open: OrderedDict[str, Engine] = OrderedDict()
         self._tables: set[str] = set()
+        self._shards: set[str] = set()
+        self._lock = threading.Lock()
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -65,10 +93,10 @@ class KeptEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:
-        if shard not in self._initialized_dbs:
+        if shard not in self._shards:
             with super()._connect(shard):
-                pass  # its tables are there now
-        with self._db_lock, self._kept(shard).begin() as connection:
+                self._shards.add(shard)  # its tables are there now
+        with self._lock, self._kept(shard).begin() as connection:
             yield connection
 
     def _kept(self, shard: str) -> Engine:
@@ -76,7 +104,7 @@ class KeptEventLog(SqliteEventLogStorage):
 
         if shard not in self._open:
             # One thread at a time uses it, since the lock is held for as long.
-            arguments = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False}
+            arguments = {"timeout": BUSY_SECONDS, "check_same_thread": False}
             url = self.conn_string_for_shard(shard)
             self._open[shard] = create_engine(url, poolclass=StaticPool, connect_args=arguments)
         self._open.move_to_end(shard)
@@ -85,6 +113,7 @@ class KeptEventLog(SqliteEventLogStorage):
         return self._open[shard]
 
     def _close(self) -> None:
-        with self._db_lock:
+        with self._lock:
+            self._shards.clear()
             while self._open:
                 self._open.popitem()[1].dispose()

@@ -1,4 +1,4 @@
-"""What a reader of outputs that nobody foresaw would try on grounded_qa."""
+"""What was retrieved: from the pipeline, never from the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of golden files that nobody foresaw would try on optimization."""
+"""Golden entries: what is wrong with them, and where."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_every_unknown_target_model_is_named_where_it_stands(tmp_path: Path) -> 
     )
     problems = Problems()
     assert [each.case.id for each in read_cases(SUITE, tmp_path, problems)] == ["a", "c"]
-    told = [str(problem).rpartition("a.jsonl:")[2] for problem in problems]
-    assert told == [
+    messages = [str(problem).rpartition("a.jsonl:")[2] for problem in problems]
+    assert messages == [
         "2: targetModel: there are no rules for 'sorra'. Models with rules: sora.",
         "4: targetModel: there are no rules for 'veo 3'. Models with rules: sora.",
     ]

@@ -1,8 +1,10 @@
-"""Dagster's event log with its files kept open: nobody can tell it from Dagster's own but by the clock."""
+"""Dagster's private parts: who uses them, whether they are still there, and what happens without them."""
 
 from __future__ import annotations
 
+import ast
 import os
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -17,10 +19,74 @@ import yaml
 from dagster import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
-from eval_pipeline.orchestration.event_log import FOLDER, MOST_OPEN, KeptEventLog
+from eval_pipeline.orchestration.dagster_private import FOLDER, INHERITED, MOST_OPEN, KeptEventLog
 from eval_pipeline.orchestration.launching import INSTANCE_FILE, open_instance
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline_tests.running import invoke
+from eval_pipeline.store import Store
+from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.running import instance_in, invoke, run_chain
+
+DOOR = "eval_pipeline.orchestration.dagster_private"
+SLOWER_EVENTS = "events are written as Dagster does it: a run without calls takes twice as long"
+SLOWER_START = "steps' output is captured: four more processes for each run"
+PARTS = {
+    "dagster._core.storage.event_log:SqliteEventLogStorage": SLOWER_EVENTS,
+    "dagster._core.storage.event_log:SqliteEventLogStorage._connect": SLOWER_EVENTS,
+    "dagster._core.storage.event_log:SqliteEventLogStorage.conn_string_for_shard": SLOWER_EVENTS,
+    "dagster._core.storage.event_log:SqliteEventLogStorage.path_for_shard": SLOWER_EVENTS,
+    "dagster._core.storage.noop_compute_log_manager:NoOpComputeLogManager": SLOWER_START,
+}
+"""Each private part in use, and what is lost where Dagster moved it."""
+
+
+def private_imports(file: Path) -> set[str]:
+    """What a module imports from `dagster._…` when it runs, as `module:name`."""
+    imports: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dagster._"):
+            imports |= {f"{node.module}:{each.name}" for each in node.names}
+        elif isinstance(node, ast.Import):
+            imports |= {each.name for each in node.names if each.name.startswith("dagster._")}
+    return imports
+
+
+def test_only_one_module_uses_dagsters_private_parts() -> None:
+    files = [
+        file for folder in ("eval_pipeline", "benchmarks") for file in (REPOSITORY / folder).rglob("*.py")
+    ]
+    users = {str(file.relative_to(REPOSITORY)): private_imports(file) for file in files}
+    used = {name: imports for name, imports in users.items() if imports}
+    assert list(used) == [f"{DOOR.replace('.', '/')}.py"]
+    for_types_only = {"dagster._serdes:ConfigurableClassData"}
+    assert set().union(*used.values()) - for_types_only == {part for part in PARTS if part.count(".") < 4}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_dagster_still_has_the_part(part: str) -> None:
+    try:
+        pkgutil.resolve_name(part)
+    except (ImportError, AttributeError):
+        pytest.fail(f"Dagster moved {part}. Commands still work, but {PARTS[part]}. Adapt {DOOR}.")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_without_a_part_the_chain_runs_as_dagster_does_it(
+    toy: Project, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    module, _, name = part.partition(":")
+    exported, _, method = name.partition(".")
+    if method:  # Dagster itself keeps its class
+        others = {each: None for each in INHERITED if each != method}
+        monkeypatch.setattr(sys.modules[module], exported, type(exported, (), others))
+    else:
+        monkeypatch.delattr(sys.modules[module], exported)
+    monkeypatch.delitem(sys.modules, DOOR)
+    with pytest.raises(ImportError):
+        __import__(DOOR)
+    with instance_in(toy) as instance:
+        assert type(instance.event_log_storage).__name__ == "SqliteEventLogStorage"
+        assert run_chain(toy, instance, "toy", "guess-v1.0").success
+    assert "guess-v1.0" in str(Store(toy.state).report("toy", "guess-v1.0"))
 
 
 def entry(run_id: str, message: str) -> EventLogEntry:
@@ -64,10 +130,9 @@ def test_the_project_keeps_its_events_where_dagster_would(
         plain = SqliteEventLogStorage(str(project.state / FOLDER))
         logged = [event.dagster_event_type for event in instance.all_logs(run_id) if event.is_dagster_event]
         assert dg.DagsterEventType.ASSET_MATERIALIZATION in logged
-        found = [
+        assert logged == [
             event.dagster_event_type for event in plain.get_logs_for_run(run_id) if event.is_dagster_event
         ]
-        assert found == logged
         assert plain.get_latest_materialization_events([dg.AssetKey("something")])
 
 
@@ -93,7 +158,7 @@ def test_what_is_configured_otherwise_stays(
 
 
 @pytest.mark.parametrize(
-    ("configured", "told"),
+    ("configured", "message"),
     [
         ("telemetry: [", "is not valid YAML"),
         ("\x00", "is not valid YAML"),
@@ -103,12 +168,12 @@ def test_what_is_configured_otherwise_stays(
     ],
 )
 def test_a_configuration_that_cannot_be_used_is_bad_input(
-    project: Project, configured: str, told: str
+    project: Project, configured: str, message: str
 ) -> None:
     (project.root / INSTANCE_FILE).write_text(configured)
     done = invoke(project, "run", "decomposition")
     assert done.returncode == 2
-    assert f"{INSTANCE_FILE}: {told}" in done.stderr
+    assert f"{INSTANCE_FILE}: {message}" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -122,7 +187,7 @@ def test_an_empty_configuration_is_one(project: Project, monkeypatch: pytest.Mon
 def test_who_is_killed_loses_nothing(tmp_path: Path) -> None:
     program = f"""
 import os, signal
-from eval_pipeline_tests.orchestration.test_event_log import KeptEventLog, entry
+from eval_pipeline_tests.orchestration.test_dagster_private import KeptEventLog, entry
 log = KeptEventLog({str(tmp_path)!r})
 for number in range(30):
     log.store_event(entry("run", str(number)))

@@ -1,0 +1,266 @@
+"""What others rely on, as it is today: commands, keys, files and names.
+
+A change of any of it is a decision. To accept one: `python -m eval_pipeline_tests.test_frozen`, which
+writes `frozen.json` anew; its diff belongs into the same commit.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import msgspec.inspect
+import pytest
+
+import eval_pipeline.suite
+from eval_pipeline import cli
+from eval_pipeline.answers.recorded import RecordedLine
+from eval_pipeline.automation.configuration import Automation
+from eval_pipeline.decisions import EXIT_CODES
+from eval_pipeline.definitions import defs
+from eval_pipeline.engines.configuration import EnginesFile
+from eval_pipeline.gates.gate import GatesFile
+from eval_pipeline.project import Project
+from eval_pipeline.prompts import FrontMatter
+from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline_tests.running import invoke
+
+SNAPSHOT = Path(__file__).with_name("frozen.json")
+ACCEPT = "python -m eval_pipeline_tests.test_frozen"
+
+GOLDEN_ENTRIES = {
+    "decomposition": "cases:GoldenEntry",
+    "grounded_qa": "cases:GoldEntry",
+    "heritage_linking": "cases:GoldenEntry",
+    "heritage_ner": "cases:GoldenEntry",
+    "heritage_qa": "cases:GoldenEntry",
+    "heritage_typing": "cases:GoldenRow",
+    "optimization": "cases:GoldenEntry",
+    "review": "cases:GoldenTask",
+    "span_labeling": "cases:GoldenEntry",
+    "suggestions": "cases:GoldenEntry",
+}
+"""The record that golden files of a suite are made of; those of heritage_retrieval are TREC's."""
+
+PROJECT = Project.find()
+
+
+def commands() -> dict[str, Any]:
+    """Every command with its arguments, options and their defaults, and the exit codes."""
+    context = click.Context(cli.cli)
+    codes = {"fine": 0, "blocks": cli.BLOCKED, "bad input": cli.BAD_INPUT, "defect": cli.CRASHED}
+    return {
+        "exit codes": {**codes, "interrupted": cli.INTERRUPTED, "gate": dict(EXIT_CODES)},
+        **dict(_commands("eval-pipeline", cli.cli, context)),
+    }
+
+
+def _commands(name: str, command: click.Command, context: click.Context) -> Iterator[tuple[str, Any]]:
+    if not isinstance(command, click.Group):
+        yield name, {_flags(each): _parameter(each) for each in command.params}
+        return
+    for each in command.list_commands(context):
+        inner = command.get_command(context, each)
+        assert inner is not None
+        yield from _commands(f"{name} {each}", inner, click.Context(inner, parent=context))
+
+
+def _flags(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        return " ".join([*parameter.opts, *parameter.secondary_opts])
+    return str(parameter.name).upper()
+
+
+def _parameter(parameter: click.Parameter) -> str:
+    kind = parameter.type
+    words = ["|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else kind.name]
+    words += ["required"] if parameter.required else []
+    words += ["repeatable"] if parameter.multiple or parameter.nargs != 1 else []
+    default = parameter.to_info_dict()["default"]
+    shown = default is not None and default != () and "Sentinel" not in type(default).__name__
+    return ", ".join(words + ([f"default {default}"] if shown else []))
+
+
+def score_json() -> dict[str, Any]:
+    """The keys of `score --json`: those of every report, and what each suite puts into them."""
+    structure: set[str] = set()
+    by_suite: dict[str, Any] = {}
+    reports = {name: _report(name) for name in suite_names(PROJECT)}
+    common = set.intersection(*(set(report) for report in reports.values())) | {"models"}
+    for name, report in reports.items():
+        structure |= set(_paths({key: value for key, value in report.items() if key in common}))
+        by_suite[name] = {
+            "more keys": sorted(report.keys() - common),
+            "metrics": sorted(report["metrics"]),
+            "groups": sorted(report["groups"]),
+            "tables": {table: _columns(rows) for table, rows in report["tables"].items()},
+        }
+    return {"keys": sorted(structure), "suites": by_suite}
+
+
+def _report(suite: str) -> dict[str, Any]:
+    folder = PROJECT.golden(suite)
+    outputs = min((folder / "baseline").glob("*.outputs.jsonl"))
+    done = invoke(PROJECT, "score", suite, "--golden", folder, "--outputs", outputs, "--json")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def _paths(report: dict[str, Any]) -> Iterator[str]:
+    """Every key with those above it; a star stands for names of metrics, groups, tables and errors."""
+    named = {"errors_by_kind": 1, "metrics": 1, "metric_details": 1, "groups": 3, "tables": 2}
+
+    def walk(value: Any, path: str, stars: int) -> Iterator[str]:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from walk(inner, f"{path}.{'*' if stars else key}", max(0, stars - 1))
+        elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+            for each in value:
+                yield from walk(each, f"{path}[]", stars)
+        else:
+            yield path
+
+    for key, value in report.items():
+        yield from walk(value, key, named.get(key, 0))
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    """The columns of a table; those of a matrix are labels."""
+    columns = {column for row in rows for column in row}
+    return ["*"] if "" in columns else sorted(columns)
+
+
+def definitions() -> dict[str, Any]:
+    """Asset keys with group and checks, and the names of what runs them."""
+    checks: dict[str, list[str]] = {}
+    for asset in defs.assets or []:
+        for check in getattr(asset, "check_specs", ()):
+            checks.setdefault(check.asset_key.to_user_string(), []).append(check.name)
+    return {
+        "assets": {
+            spec.key.to_user_string(): {
+                "group": spec.group_name,
+                "checks": sorted(checks.get(spec.key.to_user_string(), [])),
+            }
+            for spec in defs.resolve_all_asset_specs()
+        },
+        "jobs": sorted(job.name for job in defs.jobs or []),
+        "schedules": sorted(schedule.name for schedule in defs.schedules or []),
+        "sensors": sorted(sensor.name for sensor in defs.sensors or []),
+    }
+
+
+def golden_entries() -> dict[str, Any]:
+    """The files that golden sets are read from, and the fields of their records."""
+    entries: dict[str, Any] = {}
+    for suite in suite_names(PROJECT):
+        entries[suite] = {"suffixes": sorted(find_suite(PROJECT, suite).reader.suffixes)}
+        module, _, name = GOLDEN_ENTRIES.get(suite, "").partition(":")
+        if name:
+            record = getattr(importlib.import_module(f"eval_pipeline.suites.{suite}.{module}"), name)
+            entries[suite]["record"] = fields_of(record)
+    return entries
+
+
+def fields_of(record: Any) -> Any:
+    """The fields of a record as files spell them; those that may be left out end in a question mark."""
+    return _described(msgspec.inspect.type_info(record))
+
+
+def _described(info: msgspec.inspect.Type) -> Any:
+    match info:
+        case msgspec.inspect.StructType():
+            tag = {str(info.tag_field): repr(info.tag)} if info.tag_field else {}
+            return tag | {
+                field.encode_name + ("" if field.required else "?"): _described(field.type)
+                for field in info.fields
+            }
+        case msgspec.inspect.UnionType():
+            parts = [_described(each) for each in info.types]
+            return " | ".join(parts) if all(isinstance(each, str) for each in parts) else parts
+        case msgspec.inspect.ListType() | msgspec.inspect.VarTupleType():
+            return [_described(info.item_type)]
+        case msgspec.inspect.DictType():
+            keys = info.key_type
+            names = _described(keys) if isinstance(keys, msgspec.inspect.LiteralType) else "*"
+            return {names: _described(info.value_type)}
+        case msgspec.inspect.LiteralType():
+            return " | ".join(map(repr, info.values))
+        case _:
+            return type(info).__name__.removesuffix("Type").lower()
+
+
+def files() -> dict[str, Any]:
+    """The keys of files that people write."""
+    return {
+        "prompt front matter": fields_of(FrontMatter),
+        "gates.yaml": fields_of(GatesFile),
+        "engines.yaml": fields_of(EnginesFile),
+        "automation.yaml": fields_of(Automation),
+        "outputs.jsonl": fields_of(RecordedLine),
+        "settings.yaml": {
+            name: fields_of(find_suite(PROJECT, name).settings) for name in suite_names(PROJECT)
+        },
+        "golden": golden_entries(),
+    }
+
+
+def kit() -> list[str]:
+    """What suites import."""
+    return sorted(eval_pipeline.suite.__all__)
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "commands": commands,
+    "definitions": definitions,
+    "eval_pipeline.suite": kit,
+    "files": files,
+    "score --json": score_json,
+}
+
+
+def as_text(value: Any) -> str:
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_others_rely_on_has_not_changed(part: str) -> None:
+    frozen = json.loads(SNAPSHOT.read_text(encoding="utf-8"))[part]
+    remedy = f"{part} changed. If that is meant, accept it: {ACCEPT}"
+    assert as_text(PARTS[part]()).splitlines() == as_text(frozen).splitlines(), remedy
+
+
+def test_every_suite_has_its_golden_format_frozen() -> None:
+    assert sorted([*GOLDEN_ENTRIES, "heritage_retrieval"]) == suite_names(PROJECT)
+
+
+class Inner(msgspec.Struct, tag_field="kind", tag="inner"):
+    text: str = msgspec.field(name="Text")
+
+
+class Outer(msgspec.Struct):
+    one: Inner | None
+    many: list[int] = []
+    named: dict[str, float | None] = {}
+
+
+def test_fields_are_described_as_files_spell_them() -> None:
+    assert fields_of(Outer) == {
+        "one": [{"kind": "'inner'", "Text": "str"}, "none"],
+        "many?": ["int"],
+        "named?": {"*": "float | none"},
+    }
+
+
+def test_keys_of_a_report_are_its_paths() -> None:
+    report = {"pass": True, "metrics": {"a": 1, "b": None}, "gates": [{"metric": "a"}, {"zone": "fail"}]}
+    assert sorted(set(_paths(report))) == ["gates[].metric", "gates[].zone", "metrics.*", "pass"]
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(as_text({name: part() for name, part in PARTS.items()}) + "\n", encoding="utf-8")
