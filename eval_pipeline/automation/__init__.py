@@ -3,6 +3,13 @@
 from eval_pipeline.automation.alerts import ALERTS, build_alerts
 from eval_pipeline.automation.configuration import read_automation
 from eval_pipeline.automation.schedules import build_schedules
-from eval_pipeline.automation.sensors import build_sensors
+from eval_pipeline.automation.sensors import build_broken_sensor, build_sensors
 
-__all__ = ["ALERTS", "build_alerts", "build_schedules", "build_sensors", "read_automation"]
+__all__ = [
+    "ALERTS",
+    "build_alerts",
+    "build_broken_sensor",
+    "build_schedules",
+    "build_sensors",
+    "read_automation",
+]
