@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer, AnswersInStep, index_answers
 from eval_pipeline.files import Part
+from eval_pipeline.numbers import Unit
 from eval_pipeline.suite.case import AnswerReader, Case, CaseReader, Item, Items
 from eval_pipeline.suite.counts import Batch, CaseScore, KeyedSums, Rows, Sums
 from eval_pipeline.suite.judge import Judge, Model, OpenJudge, Verdicts
@@ -120,6 +121,8 @@ class Suite:
     """Case attributes by which every metric is also shown."""
     tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
     """Tables for people, from the keyed counts of the same name."""
+    table_units: Mapping[str, Unit] = field(default_factory=dict)
+    """The units of fractional numbers in tables: by column, or by the first cell of a row."""
     confusions: tuple[str, ...] = ()
     """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
     problems: Callable[[Mapping[str, Rows]], list[str]] | None = None

@@ -45,6 +45,7 @@ SUITE = Suite(
     errored=errored,
     groups=GROUPS,
     tables={"phenomena": phenomenon_rows},
+    table_units={"share": "fraction"},
     measure=measure,
     requirements=REQUIREMENTS,
 )

@@ -14,6 +14,7 @@ from eval_pipeline.suites.heritage_ner.requirements import (
 )
 from eval_pipeline.suites.heritage_ner.scoring import (
     METRICS,
+    TABLE_UNITS,
     TABLES,
     Extraction,
     case_passes,
@@ -40,6 +41,7 @@ SUITE = Suite(
     errored=errored,
     groups=GROUPS,
     tables=TABLES,
+    table_units=TABLE_UNITS,
     measure=measure,
     requirements=REQUIREMENTS,
     selects=in_split,

@@ -6,7 +6,7 @@ Texts are laid end to end, so that a position belongs to one text and spans of d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Annotated
@@ -31,6 +31,7 @@ from eval_pipeline.suite import (
     Metric,
     Rows,
     Sums,
+    Unit,
     Values,
     divide,
     everything,
@@ -452,3 +453,11 @@ def per_type(table: KeyedSums) -> Rows:
 
 
 TABLES = {PER_TYPE: per_type}
+TABLE_UNITS: Mapping[str, Unit] = {
+    "ratio": "fraction",
+    "strict_precision": "fraction",
+    "strict_recall": "fraction",
+    "strict_f1": "fraction",
+    "partial_f1": "fraction",
+    "token_f1": "fraction",
+}

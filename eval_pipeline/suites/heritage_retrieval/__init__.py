@@ -39,6 +39,7 @@ SUITE = Suite(
     answers=open_answers,
     groups=GROUPS,
     tables={"sources": source_rows, "passage_sources": source_rows},
+    table_units={"share": "fraction", "top1": "fraction", "top5": "fraction", "relevant": "fraction"},
     measure=measure,
     requirements=REQUIREMENTS,
 )

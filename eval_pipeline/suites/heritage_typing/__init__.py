@@ -39,6 +39,7 @@ SUITE = Suite(
     errored=errored,
     groups=GROUPS,
     tables=TABLES,
+    table_units={"precision": "fraction", "recall": "fraction", "f1": "fraction"},
     measure=measure,
     requirements=REQUIREMENTS,
     selects=in_split,

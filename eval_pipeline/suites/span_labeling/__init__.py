@@ -40,6 +40,7 @@ SUITE = Suite(
     groups=("kind",),
     requests_per_minute=10,
     tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
+    table_units={"precision": "fraction", "recall": "fraction", "f1": "fraction"},
     confusions=(CONFUSION,),
     problems=problem_categories,
     measure=measure,
