@@ -124,11 +124,8 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
     bench = Workbench(project, suite)
     asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
     cost = estimate_cost(bench, load_golden(bench).table, asking)
-    dollars = (
-        "unknown cost (engines.yaml has no prices)"
-        if cost.dollars is None
-        else f"about {number(cost.dollars, 'dollars')}"
-    )
+    known = f"about {number(cost.dollars, 'dollars')}"
+    dollars = "unknown cost (engines.yaml has no prices)" if cost.dollars is None else known
     most = "at most " if isinstance(asking.trials, TrialRange) else ""
     click.echo(
         f"{version} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "

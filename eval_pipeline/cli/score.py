@@ -191,11 +191,8 @@ def _mention_what_is_odd(suite: Suite, scored: _Scored) -> None:
         click.echo(f"outputs: {warning}", err=True)
     if strangers:
         some = ", ".join(flat(each, 60) for each in strangers[:5])
-        click.echo(
-            f"outputs: ignored {counted(len(strangers), 'case')} that the golden set lacks: {some}", err=True
-        )
+        unknown = counted(len(strangers), "case")
+        click.echo(f"outputs: ignored {unknown} that the golden set lacks: {some}", err=True)
     if repeated:
-        click.echo(
-            f"outputs: a case and trial repeated in {counted(repeated, 'line')}; the last one counts",
-            err=True,
-        )
+        lines = counted(repeated, "line")
+        click.echo(f"outputs: a case and trial repeated in {lines}; the last one counts", err=True)

@@ -17,9 +17,8 @@ VERDICT_COLOURS: dict[str, Colour] = {"improved": "green", "inconclusive": "yell
 def comparison_table(suite: Suite, comparison: Comparison) -> Table:
     """Every metric before and after, with what the change asks for; gated ones first."""
     unit = units(suite)
-    header = ("metric", *CHANGE, "95 % CI", "adjusted p", "detectable", "zone", "verdict", "action")
     return Table(
-        header,
+        ("metric", *CHANGE, "95 % CI", "adjusted p", "detectable", "zone", "verdict", "action"),
         [
             (
                 each.metric,
@@ -96,10 +95,10 @@ def group_table(suite: Suite, comparison: Comparison) -> Table:
     )
 
 
-def case_tables(suite: Suite, comparison: Comparison) -> list[Table]:
-    """The cases that regressed, and those that improved, by the headline metric."""
+def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
+    """The groups that moved, and the cases by the headline metric; nothing where nothing did."""
     unit = units(suite)[suite.headline]
-    return [
+    cases = [
         Table(
             ("case", *CHANGE),
             [(each.case_id, *_moved(each.before, each.after, each.difference, unit)) for each in changes],
@@ -107,11 +106,7 @@ def case_tables(suite: Suite, comparison: Comparison) -> list[Table]:
         )
         for verdict, changes in (("regressed", comparison.regressed), ("improved", comparison.improved))
     ]
-
-
-def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
-    """The groups and cases that moved; nothing where nothing did."""
-    return [each for each in (group_table(suite, comparison), *case_tables(suite, comparison)) if each.rows]
+    return [each for each in (group_table(suite, comparison), *cases) if each.rows]
 
 
 def left_out(comparison: Comparison) -> list[str]:

@@ -24,7 +24,7 @@ from eval_pipeline.reports.tables import metric_table, model_notes
 from eval_pipeline.scoring import Summary
 from eval_pipeline.suite import Suite
 
-WIDEST_TABLE = 160
+WIDEST_TABLE = 250
 
 
 class Bar:

@@ -15,12 +15,7 @@ from eval_pipeline.reports.rows import Cell, Colour, Table
 from eval_pipeline.scoring import NEAR, Evaluation, MetricValue, Scores, Summary
 from eval_pipeline.suite import Experiment, Overview, Rows, Suite, quantities
 
-STATUS_COLOURS: dict[str, Colour] = {
-    "pass": "green",
-    "warn": "yellow",
-    "fail": "red",
-    "not_applicable": "dim",
-}
+COLOURS: dict[str, Colour] = {"pass": "green", "warn": "yellow", "fail": "red", "not_applicable": "dim"}
 ZONES = {"between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
 MOST_ROWS = 100
 LONGEST_NOTE = 500
@@ -112,7 +107,7 @@ def shown_value(value: MetricValue, unit: Unit) -> str:
 
 def gate_label(gate: GateResult) -> Cell:
     """The result of a gate in a word or two, the same wherever it is shown."""
-    colour = STATUS_COLOURS[gate.status]
+    colour = COLOURS[gate.status]
     if gate.status == "not_applicable":
         return Cell("not applicable", colour)
     if gate.zone is None:

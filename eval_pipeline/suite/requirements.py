@@ -88,17 +88,10 @@ def every_value(attribute: str, values: Iterable[str], description: str, *, mini
 
 def case_count(minimum: int, target: int, ideal: int) -> Requirement:
     """Enough cases: below `minimum` is a failure, below `ideal` is said."""
+    aim = f"(target {target}, ideal {ideal} or more)"
 
     def shortfalls(overview: Overview) -> list[str]:
         count = len(overview.case_ids)
-        if count >= minimum:
-            return []
-        return [
-            f"{counted(count, 'case')}, at least {minimum} needed (target {target}, ideal {ideal} or more)"
-        ]
+        return [] if count >= minimum else [f"{counted(count, 'case')}, at least {minimum} needed {aim}"]
 
-    return Requirement(
-        "case_count",
-        f"At least {counted(minimum, 'case')} (target {target}, ideal {ideal} or more)",
-        shortfalls,
-    )
+    return Requirement("case_count", f"At least {counted(minimum, 'case')} {aim}", shortfalls)

@@ -61,4 +61,6 @@ def test_the_console_shows_the_same_cells_and_takes_none_as_markup(
 ) -> None:
     print_table(Table(("case", "zone"), [("[red]a[/red]", Cell("✗ fail", "red"))], "By kind", "and 2 more"))
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    print_table(Table(("a", "b"), [("x" * 90, "y" * 90)]))
+    assert f"{'x' * 90}  {'y' * 90}" in capsys.readouterr().out
     assert lines == ["By kind:", "case          zone", "[red]a[/red]  ✗ fail", "and 2 more"]

@@ -65,9 +65,8 @@ def agreement(measure: str) -> Requirement:
         odd, pairs, cases = compared(overview)
         kappa = cohen_kappa(pairs)
         if cases < SHARE_ANNOTATED_TWICE * len(overview.case_ids):
-            odd.append(
-                f"{cases:,} of {counted(len(overview.case_ids), 'case')} annotated twice, a fifth is needed"
-            )
+            size = counted(len(overview.case_ids), "case")
+            odd.append(f"{cases:,} of {size} annotated twice, a fifth is needed")
         if kappa is None or kappa <= LOWEST_KAPPA:
             value = "undefined" if kappa is None else f"{kappa:.3f}"
             odd.append(f"Cohen's κ is {value}, more than {LOWEST_KAPPA} is needed")

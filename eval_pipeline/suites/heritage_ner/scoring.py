@@ -453,11 +453,6 @@ def per_type(table: KeyedSums) -> Rows:
 
 
 TABLES = {PER_TYPE: per_type}
-TABLE_UNITS: Mapping[str, Unit] = {
-    "ratio": "fraction",
-    "strict_precision": "fraction",
-    "strict_recall": "fraction",
-    "strict_f1": "fraction",
-    "partial_f1": "fraction",
-    "token_f1": "fraction",
-}
+TABLE_UNITS: Mapping[str, Unit] = dict.fromkeys(
+    ("ratio", "strict_precision", "strict_recall", "strict_f1", "partial_f1", "token_f1"), "fraction"
+)

@@ -39,11 +39,8 @@ def measure(case: QuestionCase) -> dict[str, Any]:
 def _few_unanswerable(overview: Overview) -> list[str]:
     found = list(overview.attributes.get("answerable", ())).count("no")
     needed = FEWEST_UNANSWERABLE * len(overview.case_ids)
-    return (
-        []
-        if found >= needed
-        else [f"{counted(found, 'unanswerable question')}, at least {needed:.0f} needed"]
-    )
+    few = f"{counted(found, 'unanswerable question')}, at least {needed:.0f} needed"
+    return [] if found >= needed else [few]
 
 
 REQUIREMENTS: tuple[Requirement, ...] = (

@@ -37,11 +37,8 @@ SHORT_NAMES = {
     "oes": "OES",
 }
 """The rows of the per-experiment table, under the names of the document."""
-PERCENTAGES = ("DR", "DR_critical", "DR_important", "WDS", "P", "DIS", "CC")
-EXPERIMENT_UNITS: Mapping[str, Unit] = {
-    **dict.fromkeys((*PERCENTAGES, "FC"), "fraction"),
-    "OES": "points",
-}
+PERCENTAGES = ("DR", "DR_critical", "DR_important", "WDS", "P", "DIS", "CC", "FC")
+EXPERIMENT_UNITS: Mapping[str, Unit] = {**dict.fromkeys(PERCENTAGES, "fraction"), "OES": "points"}
 """The units of the rows; the others are plain numbers."""
 
 
