@@ -16,6 +16,7 @@ _SIGNS: dict[Unit, tuple[str, str]] = {
 }
 """What stands before and behind a number of each unit."""
 _DIGITS: dict[Unit, int] = {"fraction": 1, "points": 1, "milliseconds": 0, "dollars": 4}
+_DIGITS_OF_NUMBERS = 3
 
 
 def number(value: float | None, unit: Unit = "fraction") -> str:
@@ -31,23 +32,30 @@ def change(value: float | None, unit: Unit = "fraction") -> str:
     if value is None:
         return NOTHING
     before, behind = _SIGNS[unit]
+    shown = signed(value, unit)
+    return f"{shown[0]}{before}{shown[1:]}{' pp' if unit == 'fraction' else behind}"
+
+
+def signed(value: float, unit: Unit = "fraction") -> str:
+    """A difference with its sign and without its unit."""
     shown = bare(value, unit)
-    sign = "−" if shown.startswith("−") else "+" if float(shown) else "±"
-    return f"{sign}{before}{shown.removeprefix('−')}{' pp' if unit == 'fraction' else behind}"
+    if shown.startswith("−"):
+        return shown
+    return f"{'+' if shown.strip('0.,') else '±'}{shown}"
 
 
 def limit(value: float, unit: Unit = "fraction") -> str:
     """A threshold, with as many digits as it was written with."""
     before, behind = _SIGNS[unit]
-    return f"{before}{value * (100 if unit == 'fraction' else 1):g}{behind}"
+    return f"{before}{value * (100 if unit == 'fraction' else 1):,.10g}{behind}"
 
 
 def bare(value: float, unit: Unit = "fraction") -> str:
     """A value without its unit."""
     scaled = value * 100 if unit == "fraction" else value
-    digits = _DIGITS.get(unit, 0 if float(scaled).is_integer() else 4)
-    shown = f"{scaled:.{digits}f}"
-    return shown.replace("-", "−" if float(shown) else "")
+    digits = _DIGITS.get(unit, 0 if float(scaled).is_integer() else _DIGITS_OF_NUMBERS)
+    shown = f"{scaled:,.{digits}f}"
+    return shown.replace("-", "−" if shown.strip("-0.,") else "")
 
 
 def probability(value: float | None) -> str:
@@ -57,6 +65,6 @@ def probability(value: float | None) -> str:
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
-def counted(count: int, what: str) -> str:
-    """`1 trial`, `3 trials`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def counted(count: int, what: str, several: str = "") -> str:
+    """`1 trial`, `3 trials`; `1 query`, `3 queries` where the plural is given."""
+    return f"{count:,} {what if count == 1 else several or what + 's'}"

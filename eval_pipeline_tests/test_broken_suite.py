@@ -45,9 +45,9 @@ BROKEN = {
     ),
     "arguments": (
         {
-            "__init__.py": "from eval_pipeline.suite import Suite\n\nSUITE = Suite(name='broken', headline='f')\n"
+            "__init__.py": "from eval_pipeline.suite import Suite\nSUITE = Suite(name='broken', headline='f')\n"
         },
-        "__init__.py:3: suite broken: ValueError: broken: the headline 'f' is not one of its metrics",
+        "__init__.py:2: suite broken: ValueError: broken: the headline 'f' is not one of its metrics",
     ),
     "an argument too many": (
         {"__init__.py": "from eval_pipeline.suite import Suite\nSUITE = Suite('broken', colour='red')\n"},

@@ -25,6 +25,7 @@ from eval_pipeline.decisions import EXIT_CODES
 from eval_pipeline.definitions import defs
 from eval_pipeline.engines.configuration import EnginesFile
 from eval_pipeline.gates.gate import GatesFile
+from eval_pipeline.golden.readers import reader_of
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import FrontMatter
 from eval_pipeline.suites import find_suite, suite_names
@@ -159,7 +160,7 @@ def golden_entries() -> dict[str, Any]:
     """The files that golden sets are read from, and the fields of their records."""
     entries: dict[str, Any] = {}
     for suite in suite_names(PROJECT):
-        entries[suite] = {"suffixes": sorted(find_suite(PROJECT, suite).reader.suffixes)}
+        entries[suite] = {"suffixes": sorted(reader_of(find_suite(PROJECT, suite)).suffixes)}
         module, _, name = GOLDEN_ENTRIES.get(suite, "").partition(":")
         if name:
             record = getattr(importlib.import_module(f"eval_pipeline.suites.{suite}.{module}"), name)

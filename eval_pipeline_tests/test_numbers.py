@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.numbers import Unit, change, number
+from eval_pipeline.numbers import Unit, change, counted, limit, number
 
 UNITS: list[Unit] = ["fraction", "points", "number"]
 
@@ -25,14 +25,17 @@ UNITS: list[Unit] = ["fraction", "points", "number"]
         (-0.15, "fraction", "−15.0 %"),
         (7.26, "points", "7.3 points"),
         (-0.04, "points", "0.0 points"),
-        (0.12345678, "number", "0.1235"),
-        (1234.5, "number", "1234.5000"),
-        (-0.00001, "number", "0.0000"),
+        (0.12345678, "number", "0.123"),
+        (1234.5, "number", "1,234.500"),
+        (-0.00001, "number", "0.000"),
         (58.0, "number", "58"),
         (58, "number", "58"),
         (0.0, "number", "0"),
         (-0.0, "number", "0"),
-        (1e20, "number", "100000000000000000000"),
+        (1e20, "number", "100,000,000,000,000,000,000"),
+        (-1234, "number", "−1,234"),
+        (3000.4, "milliseconds", "3,000 ms"),
+        (0.01234, "dollars", "$0.0123"),
     ],
 )
 def test_number(value: float | None, unit: Unit, shown: str) -> None:
@@ -52,8 +55,10 @@ def test_number(value: float | None, unit: Unit, shown: str) -> None:
         (1.26, "points", "+1.3 points"),
         (-1.26, "points", "−1.3 points"),
         (0.04, "points", "±0.0 points"),
-        (0.0004, "number", "+0.0004"),
-        (-0.00004, "number", "±0.0000"),
+        (0.0004, "number", "±0.000"),
+        (0.004, "number", "+0.004"),
+        (1000.0, "number", "+1,000"),
+        (-0.5, "dollars", "−$0.5000"),
         (-3.0, "number", "−3"),
         (0.0, "number", "±0"),
     ],
@@ -67,3 +72,33 @@ def test_opposite_changes_differ_in_their_sign_only(value: float, unit: Unit) ->
     signs = str.maketrans("+−", "−+")
     assert change(-value, unit) == change(value, unit).translate(signs)
     assert "-0.0 " not in number(value, unit)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (0.7, "fraction", "70 %"),
+        (0.07, "fraction", "7 %"),
+        (0.975, "fraction", "97.5 %"),
+        (3000, "milliseconds", "3,000 ms"),
+        (1234567, "number", "1,234,567"),
+        (0.05, "dollars", "$0.05"),
+    ],
+)
+def test_limit(value: float, unit: Unit, shown: str) -> None:
+    assert limit(value, unit) == shown
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "shown"),
+    [
+        (0, ("case",), "0 cases"),
+        (1, ("case",), "1 case"),
+        (2, ("case",), "2 cases"),
+        (1234, ("case",), "1,234 cases"),
+        (1, ("query", "queries"), "1 query"),
+        (2, ("query", "queries"), "2 queries"),
+    ],
+)
+def test_counted(count: int, words: tuple[str, ...], shown: str) -> None:
+    assert counted(count, *words) == shown

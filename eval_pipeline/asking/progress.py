@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Protocol
 
 from eval_pipeline.answers import Answer
+from eval_pipeline.numbers import counted, number
 
 
 class Progress(Protocol):
@@ -55,6 +56,6 @@ class Tally:
         seconds = max(time.monotonic() - self._started, 1e-9)
         rate = self.done / seconds
         left = (self.total - self.done) / rate if rate else 0.0
-        cost = f", ${self.cost:.4f}" if self.cost else ""
+        cost = f", {number(self.cost, 'dollars')}" if self.cost else ""
         pace = f"{rate:.1f} a second, {left:.0f} s left"
-        return f"{self.done:,} of {self.total:,} answers, {self.trouble}{cost}, {pace}"
+        return f"{self.done:,} of {counted(self.total, 'answer')}, {self.trouble}{cost}, {pace}"

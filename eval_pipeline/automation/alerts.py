@@ -13,7 +13,7 @@ from dagster import DagsterEventType
 from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Message
 from eval_pipeline.project import Project
-from eval_pipeline.reports import plain, readable, table
+from eval_pipeline.reports import Table, flat, readable, table
 from eval_pipeline.store import database_url
 
 TARGETS = {"critical": "EVAL_PIPELINE_ALERTS_CRITICAL", "warning": "EVAL_PIPELINE_ALERTS_WARNING"}
@@ -165,25 +165,27 @@ def deliver(message: Message, log: logging.Logger) -> bool:
 def _shown(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
     """All incidents, for the UI."""
     open_ = [each for each in incidents if each.closed_at is None]
-    rows = (
+    rows = [
         (
             "open" if each.closed_at is None else "closed",
             each.severity,
-            plain(each.subject),
+            each.subject,
             _moment(each.opened_at),
             _moment(each.closed_at) if each.closed_at is not None else "",
             str(each.relapses),
-            "; ".join(f"{finding.check}: {plain(finding.text, 200)}" for finding in each.findings),
+            "; ".join(f"{finding.check}: {flat(finding.text, 200)}" for finding in each.findings),
         )
         for each in incidents
-    )
+    ]
     header = ("state", "severity", "version", "opened", "closed", "relapses", "findings")
     return dg.AssetMaterialization(
         "alerts",
         metadata={
             "open": len(open_),
             "critical": sum(each.severity == "critical" for each in open_),
-            "incidents": dg.MetadataValue.md(table(header, rows) if incidents else "There are none."),
+            "incidents": dg.MetadataValue.md(
+                table(Table(header, rows), LONGEST_TEXT) if incidents else "There are none."
+            ),
         },
     )
 

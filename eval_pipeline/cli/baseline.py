@@ -10,7 +10,7 @@ from eval_pipeline.numbers import number
 from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in
-from eval_pipeline.reports import units
+from eval_pipeline.reports import Table, units
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import Store, baseline_file, read_baseline
 from eval_pipeline.suite import Suite
@@ -86,10 +86,8 @@ def show(suite: str, as_json: bool) -> None:
     for baseline in baselines:
         click.echo(f"{baseline.version}: {baseline.reason}")
         click.echo(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
-        print_table(
-            ("metric", "value"),
-            ((name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()),
-        )
+        values = [(name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()]
+        print_table(Table(("metric", "value"), values))
 
 
 def _standing(result: Result, replace: bool) -> Standing | None:

@@ -29,7 +29,7 @@ from eval_pipeline.files import replacing, write_json, write_text
 from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_name, version_order, versions_in
-from eval_pipeline.reports import score_report, to_junit, to_markdown, to_report
+from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
 from eval_pipeline.stages import Workbench, prepare_asking
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
@@ -217,14 +217,10 @@ def _decide(
 def _print(decisions: list[Decision], untouched: list[str]) -> None:
     for each in decisions:
         click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
-        for line in each.reasons:
-            click.echo(f"  ✗ {line}", err=each.state in BROKEN)
+        for line in signed_lines(each.reasons, each.approved, each.warnings):
+            click.echo(f"  {line}", err=each.state in BROKEN)
         if each.stopping:
             click.echo(f"  {each.stopping.text}")
-        for line in each.approved:
-            click.echo(f"  ✓ approved: {line}")
-        for line in each.warnings:
-            click.echo(f"  ⚠ {line}")
         for line in each.notes:
             click.echo(f"  Note: {line}")
     if untouched:

@@ -15,6 +15,7 @@ from eval_pipeline.golden import (
     sign_off,
     unsigned_changes,
 )
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
@@ -49,7 +50,7 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
         hashes, overview = _read(each, folder, problems)
         if len(problems) > before:
             continue
-        click.echo(f"{each.name}: {len(hashes)} cases can be read")
+        click.echo(f"{each.name}: {counted(len(hashes), 'case')} can be read")
         for requirement, missing in shortfalls(each, overview):
             for line in requirement.facts(overview) if requirement.facts else ():
                 click.echo(f"  {requirement.name}: {line}")
@@ -82,7 +83,8 @@ def freeze(suite: str, reason: str, by: str | None) -> None:
     hashes, _ = _read(found, folder, problems)
     problems.stop_if_any()
     signed = sign_off(folder, _hash(folder, hashes), hashes, by or person(), reason)
-    click.echo(f"{found.name}: {len(hashes)} cases signed off by {signed.signed_by} ({signed.golden_hash}).")
+    size = counted(len(hashes), "case")
+    click.echo(f"{found.name}: {size} signed off by {signed.signed_by} ({signed.golden_hash}).")
 
 
 def _read(suite: Suite, folder: Path, problems: Problems) -> tuple[dict[str, str], Overview]:

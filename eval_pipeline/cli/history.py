@@ -11,7 +11,7 @@ from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.reports import units
+from eval_pipeline.reports import Cell, Table, units
 from eval_pipeline.scoring import Point
 from eval_pipeline.store import History, database_url, export
 from eval_pipeline.suite import Suite
@@ -55,20 +55,21 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
     unit = units(suite)
     gated = read_gates(suite, project.golden(suite.name) / GATES_FILE, Problems())
     names = [suite.headline, *(name for name in gated if name != suite.headline)][:MOST_COLUMNS]
-    print_table(
+    content = Table(
         ("evaluated at", "version", "engine", "sample", *names, "gates"),
-        (
+        [
             (
                 point.evaluated_at[:16].replace("T", " "),
                 point.version,
                 point.engine,
                 point.sample + (" (replay)" if point.replay else ""),
                 *(number(point.metrics.get(name), unit[name]) for name in names),
-                "✓" if point.passed else "✗",
+                Cell("✓", "green") if point.passed else Cell("✗", "red"),
             )
             for point in points[-last:]
-        ),
+        ],
     )
+    print_table(content)
     for version in dict.fromkeys(point.version for point in points):
         values = [point.metrics.get(suite.headline) for point in points if point.version == version]
         click.echo(f"{suite.headline} of {version}: {sparkline(values[-last:])}")

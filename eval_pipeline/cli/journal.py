@@ -81,11 +81,12 @@ def _existing_journal(*, quiet: bool = False) -> Journal | None:
 
 
 def _print(rows: list[Usage]) -> None:
-    from eval_pipeline.numbers import counted
+    from eval_pipeline.numbers import counted, number
+    from eval_pipeline.reports import Table
     from eval_pipeline.reports.console import print_table
 
-    header = ("suite", "version", "day", "engine", "calls", "prompt tokens", "completion tokens", "dollars")
-    print_table(
+    header = ("suite", "version", "day", "engine", "calls", "prompt tokens", "completion tokens", "cost")
+    content = Table(
         (*header, "reused"),
         [
             (
@@ -96,11 +97,14 @@ def _print(rows: list[Usage]) -> None:
                 f"{row.calls:,}",
                 f"{row.prompt_tokens:,}",
                 f"{row.completion_tokens:,}",
-                f"{row.dollars:,.4f}",
+                number(row.dollars, "dollars"),
                 f"{row.hits:,}",
             )
             for row in rows
         ],
     )
+    print_table(content)
     calls, dollars, hits = (sum(getattr(row, name) for row in rows) for name in ("calls", "dollars", "hits"))
-    click.echo(f"{counted(calls, 'call')} for ${dollars:,.2f}; {counted(hits, 'answer')} reused.")
+    click.echo(
+        f"{counted(calls, 'call')} for {number(dollars, 'dollars')}; {counted(hits, 'answer')} reused."
+    )

@@ -11,10 +11,9 @@ import click
 from msgspec.structs import replace
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison import Comparison, MetricChange
+from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import Refused, allow_activation, latest_result
 from eval_pipeline.files import write_text
-from eval_pipeline.numbers import change, number
 from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import (
@@ -28,7 +27,7 @@ from eval_pipeline.prompts import (
     version_order,
     versions_in,
 )
-from eval_pipeline.reports import units
+from eval_pipeline.reports import impact_table, table
 from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
@@ -227,7 +226,7 @@ def _noted(
 ) -> str:
     """The changelog as it says which version is active now, which are not, and what the numbers did."""
     text = _changelog(folder, suite)
-    impact = _impact(suite, comparison) if comparison else ""
+    impact = f"{IMPACT}\n{table(impact_table(suite, comparison))}" if comparison else ""
     if _entry(text, prompt.version) is None:
         text = _with_entry(text, prompt.version, "active", impact or "### Notes\n- The first version.")
     for version, status in ((prompt.version, "active"), *((each.version, "archived") for each in replaced)):
@@ -237,20 +236,3 @@ def _noted(
                 entry = f"{entry.rstrip()}\n\n{impact}\n" + ("\n" if found.end() < len(text) else "")
             text = text[: found.start()] + entry + text[found.end() :]
     return text
-
-
-def _impact(suite: Suite, comparison: Comparison) -> str:
-    unit = units(suite)
-
-    def row(each: MetricChange) -> str:
-        cells = (
-            each.metric,
-            number(each.before, unit[each.metric]),
-            number(each.after, unit[each.metric]),
-            change(each.difference, unit[each.metric]),
-        )
-        return f"| {' | '.join(cells)} |"
-
-    header = f"| Metric | {comparison.before} | {comparison.after} | Delta |\n|---|---|---|---|"
-    rows = "\n".join(row(each) for each in comparison.metrics if each.gated)
-    return f"{IMPACT}\n{header}\n{rows}"

@@ -12,7 +12,7 @@ from eval_pipeline.cli import BLOCKED
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.reports import flat
+from eval_pipeline.reports import Table, flat
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.review.cases import ExpectedError
@@ -121,7 +121,7 @@ def status(context: click.Context, version: str, task_id: str | None, author: st
             for step in STEPS
         ]
         rows.append((task.id, *sealed, str(len(session.undecided(task)))))
-    print_table(("task", *STEPS, "undecided"), rows)
+    print_table(Table(("task", *STEPS, "undecided"), rows))
     click.echo(f"The ledger is whole: {counted(len(session.ledger.rows), 'row')}.")
 
 
@@ -180,7 +180,8 @@ def _ask_all(session: Session, step: Step, task: TaskReview, ask: Ask) -> None:
         session.answer(step, task, subject, ask(session, task, subject))
     if click.confirm(f"Seal the answers on {task.id}? They cannot be changed afterwards", default=True):
         sealed = session.seal(step, task)
-        click.echo(f"Sealed: {sealed.answers['answers']} answers, commitment {sealed.answers['commitment']}.")
+        size = counted(int(sealed.answers["answers"]), "answer")
+        click.echo(f"Sealed: {size}, commitment {sealed.answers['commitment']}.")
     else:
         click.echo("Not sealed. Change an answer with --change, or run the step again to seal.")
 

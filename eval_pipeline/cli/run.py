@@ -14,7 +14,7 @@ from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
-from eval_pipeline.numbers import counted
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
@@ -136,9 +136,8 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
     bench = Workbench(project, suite)
     asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
     cost = estimate_cost(bench, load_golden(bench).table, asking)
-    dollars = (
-        "unknown cost (engines.yaml has no prices)" if cost.dollars is None else f"about ${cost.dollars:.4f}"
-    )
+    known = f"about {number(cost.dollars, 'dollars')}"
+    dollars = "unknown cost (engines.yaml has no prices)" if cost.dollars is None else known
     most = "at most " if isinstance(asking.trials, TrialRange) else ""
     click.echo(
         f"{version} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "

@@ -17,6 +17,7 @@ from eval_pipeline.cli import BLOCKED
 from eval_pipeline.files import WHOLE, Part, parts_in_step
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import JSON_LINES, OverviewBuilder, joined, read_case_blocks, shortfalls
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.processes import in_processes, usable_processors
 from eval_pipeline.project import Project
@@ -190,8 +191,8 @@ def _mention_what_is_odd(suite: Suite, scored: _Scored) -> None:
         click.echo(f"outputs: {warning}", err=True)
     if strangers:
         some = ", ".join(flat(each, 60) for each in strangers[:5])
-        click.echo(
-            f"outputs: {len(strangers)} cases are not in the golden set and are ignored: {some}", err=True
-        )
+        unknown = counted(len(strangers), "case")
+        click.echo(f"outputs: ignored {unknown} that the golden set lacks: {some}", err=True)
     if repeated:
-        click.echo(f"outputs: {repeated} lines repeat a case and trial; the last one counts", err=True)
+        lines = counted(repeated, "line")
+        click.echo(f"outputs: a case and trial repeated in {lines}; the last one counts", err=True)

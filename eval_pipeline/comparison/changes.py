@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from eval_pipeline.comparison.evidence import drops_of
 from eval_pipeline.comparison.records import Action, Evidence, MetricChange, Verdict
 from eval_pipeline.gates import TOLERANCE, Gate, Regression
-from eval_pipeline.numbers import Unit, bare, change, counted, number
+from eval_pipeline.numbers import Unit, bare, change, counted, number, signed
 from eval_pipeline.scoring import Summary
 from eval_pipeline.suite import Direction, Suite, quantities
 
@@ -97,7 +97,7 @@ def _movement(metric: str, difference: float | None, unit: Unit, evidence: Evide
 def _interval(evidence: Evidence | None, unit: Unit) -> str:
     if evidence is None or evidence.low is None or evidence.high is None:
         return ""
-    return f", 95 % CI {_signed(evidence.low, unit)} to {_signed(evidence.high, unit)}"
+    return f", 95 % CI {signed(evidence.low, unit)} to {signed(evidence.high, unit)}"
 
 
 def _verdict_of(
@@ -159,9 +159,3 @@ def _what_would_settle(evidence: Evidence | None, drops: Regression, unit: Unit)
 
 def _size(size: float, unit: Unit) -> str:
     return change(size, unit).lstrip("+")
-
-
-def _signed(size: float, unit: Unit) -> str:
-    """A difference with its sign and without its unit."""
-    shown = bare(size, unit)
-    return shown if shown.startswith("−") else f"{'+' if float(shown) else '±'}{shown}"

@@ -133,7 +133,7 @@ class Comparison(msgspec.Struct, frozen=True):
             left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
             return (
                 f"{self.after} cannot be compared with {self.before}: "
-                f"{left_out} cases are not shared, only {self.shared} are."
+                f"{counted(self.shared, 'case')} shared, {left_out:,} not."
             )
         gated = [each for each in self.metrics if each.gated]
         moved = [each for each in gated if each.verdict == self.verdict and each.verdict != "unchanged"]
@@ -146,8 +146,7 @@ class Comparison(msgspec.Struct, frozen=True):
         size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
         sentence = f"{moves} over {size}; {end}."
         worst = ", ".join(
-            f"{each.case_id} {change(each.difference, self.unit).removesuffix(' pp')}"
-            for each in self.regressed[:3]
+            f"{each.case_id} {change(each.difference, self.unit)}" for each in self.regressed[:3]
         )
         return f"{sentence} Worst: {worst}." if worst else sentence
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.engines.calls import CONNECTION, SERVER, TIMEOUT, CallFailed, NotAsked
+from eval_pipeline.numbers import counted
 
 FAILURES_IN_A_ROW = 20
 
@@ -29,7 +30,7 @@ class Health:
     def stop_if_dead(self) -> None:
         """Refuse to ask an endpoint that answers nothing."""
         if self._cases >= self._enough:
-            detail = f"{self._cases} cases in a row got no answer; not asked any more"
+            detail = f"{counted(self._cases, 'case')} in a row got no answer; not asked any more"
             raise NotAsked(self._kind, f"the endpoint is down: {detail}")
 
     def went_well(self) -> None:

@@ -18,6 +18,7 @@ from eval_pipeline.gates.gate import (
     Regression,
     is_bound,
 )
+from eval_pipeline.numbers import limit
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.suite import ERROR_RATE, Suite, all_metrics, quantities
 
@@ -46,7 +47,7 @@ def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
                 and is_bound(gate.fail)
                 and Bound.parse(gate.fail).limit > LARGEST_ERROR_RATE
             ):
-                remedy = f"More than {LARGEST_ERROR_RATE:g} fails in every suite."
+                remedy = f"More than {limit(LARGEST_ERROR_RATE)} fails in every suite."
                 yield Violation(("metrics", name, "fail"), f"{gate.fail!r} is too lenient", remedy)
         if not file.metrics:
             yield Violation(("metrics",), "is empty", "Without a gate nothing would ever fail.")

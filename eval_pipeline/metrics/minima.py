@@ -7,6 +7,8 @@ from typing import Annotated
 
 import msgspec
 
+from eval_pipeline.numbers import limit, number
+
 TOLERANCE = 1e-9
 
 
@@ -25,6 +27,6 @@ def below_minimum(qualities: msgspec.Struct, values: Mapping[str, float | None])
     for name in qualities.__struct_fields__:
         minimum, value = getattr(qualities, name), values[name]
         if minimum is not None and (value is None or value < minimum.min - TOLERANCE):
-            shown = "undefined" if value is None else f"{value:.3f}"
-            missed.append(f"{name} {shown}, at least {minimum.min:g} expected")
+            shown = "undefined" if value is None else number(value)
+            missed.append(f"{name} {shown}, at least {limit(minimum.min)} expected")
     return missed

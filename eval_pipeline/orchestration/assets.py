@@ -18,6 +18,7 @@ from eval_pipeline.asking import Tally
 from eval_pipeline.comparison import comparable, metric_trends
 from eval_pipeline.decisions import Standing, objections_to, propose, standing_of
 from eval_pipeline.gates import GATES_FILE, read_gates
+from eval_pipeline.numbers import counted
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Compared, Report, StoreIOManager
@@ -73,7 +74,7 @@ class LogProgress:
         """Say what begins."""
         self._title, self._tally = title, Tally(total)
         self._next = time.monotonic() + SECONDS_BETWEEN_LINES
-        self._log.info(f"{title}: {total:,} answers to get")
+        self._log.info(f"{title}: {counted(total, 'answer')} to get")
 
     def advance(self, answer: Answer) -> None:
         """Say how far it is, now and then."""
@@ -166,7 +167,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
             metadata={
                 "cases": facts.cases,
                 "golden_hash": facts.golden_hash,
-                "overview": dg.MetadataValue.md(shown.overview_table(loaded.overview)),
+                "overview": dg.MetadataValue.md(shown.table(shown.overview_table(loaded.overview))),
             },
         )
         yield from results
@@ -213,6 +214,7 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
 
 def _outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
     identity, costs = answers.identity, answers.costs
+    errors = shown.table(shown.error_table(costs))
     numbers = {
         name: getattr(costs, name) for name in ("latency_p50_ms", "latency_p95_ms", "cost_usd", "tokens")
     }
@@ -225,7 +227,7 @@ def _outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
         "answers": costs.answers,
         "errors": costs.error_count,
         **{name: value for name, value in numbers.items() if value is not None},
-        **({"error_kinds": dg.MetadataValue.md(shown.error_table(costs))} if costs.errors else {}),
+        **({"error_kinds": dg.MetadataValue.md(errors)} if costs.errors else {}),
         "outputs_id": identity.id,
         "file": dg.MetadataValue.path(str(answers.path)),
     }
@@ -268,7 +270,7 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
             metadata={
                 "evaluation": scored.identity.id,
                 "rows": scored.scores.counts.num_rows,
-                "diagnoses": dg.MetadataValue.md(shown.diagnosis_table(scored.scores)),
+                "diagnoses": dg.MetadataValue.md(shown.table(shown.diagnosis_table(scored.scores))),
             },
         )
         yield checks.scored_check(context.partition_key, scored.scores)
@@ -308,20 +310,21 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
         models = shown.model_list(evaluation.summary)
-        tables = shown.group_tables(suite, evaluation.summary), shown.suite_tables(evaluation.summary)
+        summary = evaluation.summary
+        tables = [*shown.group_tables(suite, summary), *shown.suite_tables(suite, summary)]
         confusion = shown.confusion_charts(suite, evaluation.summary)
         yield dg.MaterializeResult(
             value=evaluation,
             data_version=dg.DataVersion(evaluation.id),
             metadata={
-                "metrics": dg.MetadataValue.md(shown.metric_table(suite, evaluation.summary)),
+                "metrics": dg.MetadataValue.md(shown.table(shown.metric_table(suite, summary))),
                 **({"models": dg.MetadataValue.md(models)} if models else {}),
                 "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
                 **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),
-                "tables": dg.MetadataValue.md("\n\n".join(filter(None, tables)) or "none"),
+                "tables": dg.MetadataValue.md(shown.tables(tables) or "none"),
                 "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),
-                "trends": dg.MetadataValue.md(shown.trend_table(trends)),
+                "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
                 "replay": point.replay,
                 "evaluation": evaluation.id,
                 "cases": evaluation.summary.cases,
@@ -437,7 +440,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         bench = _bench(context, suite)
         beside = stages.evaluations_beside(bench, metrics)
         try:
-            versions = shown.cross_tables(suite, beside)
+            versions = shown.tables(shown.cross_tables(suite, beside))
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return

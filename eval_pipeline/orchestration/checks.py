@@ -124,7 +124,7 @@ def _spec(suite: Suite, stage: str, name: str, text: str, blocking: bool = False
 
 def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
     """What there is to say about a golden set that can be read."""
-    yield _passed(WELL_FORMED, f"{loaded.table.facts.cases} cases can be read.")
+    yield _passed(WELL_FORMED, f"{counted(loaded.table.facts.cases, 'case')} can be read.")
     changes = ", ".join(loaded.unsigned[:MOST_LINES])
     yield _result(
         check_name=SIGNED_OFF,
@@ -160,15 +160,16 @@ def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Che
     yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
     total, answers = costs.error_count, costs.answers
     kinds = "; ".join(
-        f"{count} × {kind} ({costs.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
+        f"{count:,} × {kind} ({costs.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
         for kind, count in costs.errors.items()
     )
+    size = f"{counted(total, 'error')} in {counted(answers, 'answer')}"
     too_many = ERROR_GATE.zone(total / answers) == "fail"
     yield _result(
         check_name=ANSWERED,
         passed=not total,
         severity=_severity("critical" if too_many else "warning"),
-        description=f"{version}: {total} of {answers} answers are errors{f': {kinds}' if total else '.'}",
+        description=f"{version}: {size}{f': {kinds}' if total else '.'}",
         metadata={"answers": answers, "errors": total, **costs.errors},
     )
     results = {each.metric: each for each in operation_results(limits, costs.measures)}
@@ -205,7 +206,7 @@ def reported_check(version: str) -> dg.AssetCheckResult:
 
 def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:
     """In which zone each gated metric is, and what a bad one is made of."""
-    yield _passed(GATES_VALID, f"{len(evaluation.summary.gates)} gates apply.")
+    yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
     version = evaluation.identity.outputs.version
     for name in gated:
@@ -221,7 +222,7 @@ def _gate_check(
     suite: Suite, version: str, result: GateResult, scores: Scores, hidden: str
 ) -> dg.AssetCheckResult:
     named = explanations(suite, result.metric, scores) if result.status in ("warn", "fail") else []
-    more = f"; and {len(named) - MOST_NAMED} more cases" if len(named) > MOST_NAMED else ""
+    more = f"; and {counted(len(named) - MOST_NAMED, 'more case')}" if len(named) > MOST_NAMED else ""
     by_case = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
     return _result(
         check_name=gate_check(result.metric),
@@ -284,7 +285,7 @@ def regression_check(suite: Suite, version: str, standing: Standing | None) -> d
 def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:
     """Bad input as a failed check: every problem, as the command line would print it."""
     lines = [str(problem) for problem in problems]
-    more = f"\nand {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+    more = f"\nand {len(lines) - MOST_LINES:,} more" if len(lines) > MOST_LINES else ""
     return _result(
         check_name=check,
         passed=False,

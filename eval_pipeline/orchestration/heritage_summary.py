@@ -11,7 +11,7 @@ from eval_pipeline.orchestration.io_manager import StoreIOManager
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
-from eval_pipeline.reports import ZONE_SIGNS, plain, table
+from eval_pipeline.reports import Table, gate_label, table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
@@ -49,6 +49,8 @@ class Entry(NamedTuple):
     version: str = ""
     value: float | None = None
     zone: str = ""
+    label: str = ""
+    """The result of its gate, as reports show it."""
     evaluated_at: str = ""
     missing: str = ""
 
@@ -91,25 +93,26 @@ def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None
         return Entry(
             key, source, version, evaluated_at=evaluation.created_at, missing="undefined in the evaluation"
         )
-    zone = next((gate.zone for gate in evaluation.summary.gates if gate.metric == source.metric), None)
-    return Entry(key, source, version, found.value, zone or "", evaluation.created_at)
+    gate = next((gate for gate in evaluation.summary.gates if gate.metric == source.metric), None)
+    zone, label = (gate.zone or "", gate_label(gate).text) if gate else ("", "")
+    return Entry(key, source, version, found.value, zone, label, evaluation.created_at)
 
 
-def summary_table(entries: list[Entry]) -> str:
+def summary_table(entries: list[Entry]) -> Table:
     """The summary for a person."""
-    return table(
+    return Table(
         ("summary", "value", "zone", "metric", "version", "evaluated at"),
-        (
+        [
             (
                 entry.key,
-                NOTHING if entry.missing else number(entry.value, "fraction"),
-                f"✗ missing: {entry.missing}" if entry.missing else ZONE_SIGNS.get(entry.zone, ""),
+                NOTHING if entry.missing else number(entry.value),
+                f"✗ missing: {entry.missing}" if entry.missing else entry.label,
                 f"{entry.source.suite}: {entry.source.metric}",
-                plain(entry.version) or NOTHING,
+                entry.version or NOTHING,
                 entry.evaluated_at or NOTHING,
             )
             for entry in entries
-        ),
+        ],
     )
 
 
@@ -139,7 +142,7 @@ def build_summary(project: Project) -> dg.AssetsDefinition:
             raise dg.Failure("\n".join(map(str, bad.problems)), allow_retries=False) from None
         numbers = {entry.key: entry.value for entry in entries if entry.value is not None}
         yield dg.MaterializeResult(
-            metadata={"summary": dg.MetadataValue.md(summary_table(entries)), **numbers}
+            metadata={"summary": dg.MetadataValue.md(table(summary_table(entries))), **numbers}
         )
         yield _targets_met(entries)
 
@@ -148,7 +151,7 @@ def build_summary(project: Project) -> dg.AssetsDefinition:
 
 def _targets_met(entries: list[Entry]) -> dg.AssetCheckResult:
     short = [
-        f"{entry.key}: {entry.missing or number(entry.value, 'fraction')} {entry.zone}".rstrip()
+        f"{entry.key}: {entry.missing or number(entry.value)} {entry.label}".rstrip()
         for entry in entries
         if not entry.met
     ]

@@ -2,17 +2,18 @@
 
 from eval_pipeline.reports.cases import explanations, hidden_problems, worst_cases
 from eval_pipeline.reports.charts import image
-from eval_pipeline.reports.comparison import comparison_text
+from eval_pipeline.reports.comparison import comparison_text, impact_table
 from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
-from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table
+from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table, tables
 from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart, trend_chart
-from eval_pipeline.reports.report import report
+from eval_pipeline.reports.report import report, signed_lines
+from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.scores import score_report
 from eval_pipeline.reports.tables import (
-    ZONE_SIGNS,
     cross_tables,
     diagnosis_table,
     error_table,
+    gate_label,
     group_tables,
     metric_table,
     model_list,
@@ -23,7 +24,8 @@ from eval_pipeline.reports.tables import (
 )
 
 __all__ = [
-    "ZONE_SIGNS",
+    "Cell",
+    "Table",
     "bullets",
     "comparison_chart",
     "comparison_data",
@@ -34,9 +36,11 @@ __all__ = [
     "error_table",
     "explanations",
     "flat",
+    "gate_label",
     "group_tables",
     "hidden_problems",
     "image",
+    "impact_table",
     "metric_chart",
     "metric_table",
     "model_list",
@@ -45,8 +49,10 @@ __all__ = [
     "readable",
     "report",
     "score_report",
+    "signed_lines",
     "suite_tables",
     "table",
+    "tables",
     "to_junit",
     "to_markdown",
     "to_report",

@@ -30,18 +30,24 @@ def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> 
     return "\n\n".join(parts) or "There are no cases."
 
 
+def size_of(summary: Summary) -> str:
+    """How many cases, trials and errors an evaluation has."""
+    size = f"{counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')}"
+    return f"{size}, {counted(summary.error_count, 'error')}"
+
+
 def passes(results: Sequence[CaseResult]) -> str:
     """In how many trials cases pass: one that always fails does not hide in a good mean."""
     always = sum(each.passed == each.trials for each in results)
     never = [plain(each.case_id) for each in results if not each.passed]
     rest = [
-        f"{plain(each.case_id)} ({each.passed} of {each.trials})"
+        f"{plain(each.case_id)} ({each.passed:,} of {each.trials:,})"
         for each in results
         if 0 < each.passed < each.trials
     ]
-    lines = [f"{counted(always, 'case')} of {len(results)} pass in every trial"]
-    lines += [f"{len(rest)} in some: {_some(rest, MOST_DIAGNOSES)}"] if rest else []
-    lines += [f"{len(never)} in none: {_some(never, MOST_DIAGNOSES)}"] if never else []
+    lines = [f"{always:,} of {counted(len(results), 'case')} pass in every trial"]
+    lines += [f"{len(rest):,} in some: {_some(rest, MOST_DIAGNOSES)}"] if rest else []
+    lines += [f"{len(never):,} in none: {_some(never, MOST_DIAGNOSES)}"] if never else []
     return "; ".join(lines) + "."
 
 
@@ -57,10 +63,9 @@ def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         what = f"{row['expected']} (got {row['got']})" if both else row["expected"] or row["got"]
         kinds.setdefault(row["kind"], {})[what] = None
     lines = []
-    for kind, told in sorted(kinds.items()):
-        some = "; ".join(plain(each, 120) for each in list(told)[:MOST_DIAGNOSES])
-        more = f" and {len(told) - MOST_DIAGNOSES} more" if len(told) > MOST_DIAGNOSES else ""
-        lines.append(f"{kind.replace('_', ' ')} ({len(told)}): {some}{more}")
+    for kind, things in sorted(kinds.items()):
+        some = _some([plain(each, 120) for each in things], MOST_DIAGNOSES, "; ")
+        lines.append(f"{kind.replace('_', ' ')} ({len(things):,}): {some}")
     return lines
 
 
@@ -74,15 +79,12 @@ def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
     return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
 
 
-def _some(things: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(things) - most} more" if len(things) > most else ""
-    return ", ".join(things[:most]) + more
+def _some(things: Sequence[str], most: int = 5, between: str = ", ") -> str:
+    more = f" and {len(things) - most:,} more" if len(things) > most else ""
+    return between.join(things[:most]) + more
 
 
 def hidden_problems(summary: Summary) -> str:
     """What the headline hides, in a sentence; nothing where it hides nothing."""
-    if not summary.problems:
-        return ""
-    more = len(summary.problems) - MOST_PROBLEMS
-    told = ", ".join(flat(problem) for problem in summary.problems[:MOST_PROBLEMS])
-    return f"Problems: {told}{f' and {more} more' if more > 0 else ''}."
+    problems = [flat(problem) for problem in summary.problems]
+    return f"Problems: {_some(problems, MOST_PROBLEMS)}." if problems else ""

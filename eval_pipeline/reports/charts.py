@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from eval_pipeline.numbers import number
+
 LABEL, BAR, SHOWN, ROW = 230, 380, 150, 24
 CELL, LONGEST_LABEL = 30, 28
 
@@ -100,11 +102,11 @@ def heatmap(
 
 
 def _cell(x: float, y: float, value: float, share: float, colour: str) -> str:
-    ink = "#ffffff" if share > 0.5 else "#263238"
+    ink, shown = "#ffffff" if share > 0.5 else "#263238", number(value, "number")
     return (
         f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{colour}" '
         f'fill-opacity="{0.12 + 0.88 * share:.2f}"/>'
-        f'<text x="{x + CELL / 2}" y="{y + 20}" text-anchor="middle" fill="{ink}">{value:g}</text>'
+        f'<text x="{x + CELL / 2}" y="{y + 20}" text-anchor="middle" fill="{ink}">{shown}</text>'
     )
 
 

@@ -2,58 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from eval_pipeline.comparison import CaseChange, Comparison, MetricChange
+from eval_pipeline.comparison import Comparison, MetricChange
 from eval_pipeline.decisions import Standing
 from eval_pipeline.numbers import NOTHING, Unit, change, counted, number, probability
-from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.markdown import bullets, plain, table, tables
+from eval_pipeline.reports.rows import Cell, Colour, Table
 from eval_pipeline.reports.tables import units
 from eval_pipeline.suite import Suite
 
+CHANGE = ("before", "after", "difference")
+VERDICT_COLOURS: dict[str, Colour] = {"improved": "green", "inconclusive": "yellow", "regressed": "red"}
 
-def comparison_table(suite: Suite, comparison: Comparison) -> str:
+
+def comparison_table(suite: Suite, comparison: Comparison) -> Table:
     """Every metric before and after, with what the change asks for; gated ones first."""
     unit = units(suite)
-    ordered = sorted(comparison.metrics, key=lambda each: not each.gated)
-    return table(
-        (
-            "metric",
-            "before",
-            "after",
-            "difference",
-            "95 % CI",
-            "adjusted p",
-            "detectable",
-            "zone",
-            "verdict",
-            "action",
-        ),
-        (
+    return Table(
+        ("metric", *CHANGE, "95 % CI", "adjusted p", "detectable", "zone", "verdict", "action"),
+        [
             (
                 each.metric,
-                number(each.before, unit[each.metric]),
-                number(each.after, unit[each.metric]),
-                change(each.difference, unit[each.metric]),
-                *evidence_cells(each, unit[each.metric]),
+                *_moved(each.before, each.after, each.difference, unit[each.metric]),
+                *_evidence(each, unit[each.metric]),
                 _zone_change(each),
-                each.verdict if each.gated else "",
+                _verdict(each.verdict) if each.gated else "",
                 each.action.replace("_", " ") if each.gated else "",
             )
-            for each in ordered
-        ),
+            for each in sorted(comparison.metrics, key=lambda each: not each.gated)
+        ],
     )
 
 
-def evidence_cells(each: MetricChange, unit: Unit) -> tuple[str, str, str]:
-    """Interval, adjusted p and detectable effect, as a table shows them."""
-    found = each.evidence
-    if found is None or found.low is None or found.high is None:
+def impact_table(suite: Suite, comparison: Comparison) -> Table:
+    """What became of the gated metrics, for a changelog."""
+    unit = units(suite)
+    return Table(
+        ("Metric", comparison.before, comparison.after, "Delta"),
+        [
+            (each.metric, *_moved(each.before, each.after, each.difference, unit[each.metric]))
+            for each in comparison.metrics
+            if each.gated
+        ],
+    )
+
+
+def _moved(
+    before: float | None, after: float | None, difference: float | None, unit: Unit
+) -> tuple[str, str, str]:
+    return number(before, unit), number(after, unit), change(difference, unit)
+
+
+def _evidence(each: MetricChange, unit: Unit) -> tuple[str, str, str]:
+    """Interval, adjusted p and detectable effect."""
+    evidence = each.evidence
+    if evidence is None or evidence.low is None or evidence.high is None:
         return NOTHING, NOTHING, NOTHING
     return (
-        f"{change(found.low, unit)} … {change(found.high, unit)}",
-        probability(found.adjusted_p),
-        change(found.minimum_detectable_effect, unit).lstrip("+±"),
+        f"{change(evidence.low, unit)} … {change(evidence.high, unit)}",
+        probability(evidence.adjusted_p),
+        change(evidence.minimum_detectable_effect, unit).lstrip("+±"),
     )
 
 
@@ -61,6 +68,58 @@ def _zone_change(each: MetricChange) -> str:
     if each.zone_before == each.zone_after:
         return each.zone_after or ""
     return f"{each.zone_before or NOTHING} → {each.zone_after or NOTHING}"
+
+
+def _verdict(verdict: str) -> Cell:
+    return Cell(verdict, VERDICT_COLOURS.get(verdict, ""))
+
+
+def group_table(suite: Suite, comparison: Comparison) -> Table:
+    """The groups that moved by more than chance explains."""
+    unit = units(suite)
+    size = counted(len(comparison.groups), "combination")
+    return Table(
+        ("group", "metric", *CHANGE, "cases", "adjusted p", "verdict"),
+        [
+            (
+                f"{each.axis} {each.group or NOTHING}",
+                each.metric,
+                *_moved(each.before, each.after, each.difference, unit[each.metric]),
+                f"{each.cases:,}",
+                probability(each.adjusted_p),
+                _verdict(each.verdict),
+            )
+            for each in comparison.moved_groups
+        ],
+        f"Groups that moved by more than chance explains, of {size} of group and metric",
+    )
+
+
+def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
+    """The groups that moved, and the cases by the headline metric; nothing where nothing did."""
+    unit = units(suite)[suite.headline]
+    cases = [
+        Table(
+            ("case", *CHANGE),
+            [(each.case_id, *_moved(each.before, each.after, each.difference, unit)) for each in changes],
+            f"Cases that {verdict} ({suite.headline})",
+        )
+        for verdict, changes in (("regressed", comparison.regressed), ("improved", comparison.improved))
+    ]
+    return [each for each in (group_table(suite, comparison), *cases) if each.rows]
+
+
+def left_out(comparison: Comparison) -> list[str]:
+    """The cases that could not be compared, one sentence for each reason."""
+    return [
+        f"{title} ({len(names):,}): {', '.join(names)}."
+        for title, names in (
+            ("New cases, not compared", comparison.appeared),
+            ("Cases that vanished", comparison.vanished),
+            ("Cases whose input changed, not compared", comparison.changed),
+        )
+        if names
+    ]
 
 
 def comparison_text(suite: Suite, standing: Standing) -> str:
@@ -71,56 +130,8 @@ def comparison_text(suite: Suite, standing: Standing) -> str:
         f"{', **approved**' if standing.approved else ''}. {plain(standing.sentence, 1000)}",
         bullets(plain(each.summary, 1000) for each in standing.approvals),
         bullets(plain(note) for note in comparison.notes),
-        comparison_table(suite, comparison),
-        group_text(suite, comparison),
-        _case_list(suite, "Cases that regressed", comparison.regressed),
-        _case_list(suite, "Cases that improved", comparison.improved),
-        *(
-            f"{title}: {', '.join(plain(name) for name in names)}."
-            for title, names in (
-                ("New cases, not compared", comparison.appeared),
-                ("Cases that vanished", comparison.vanished),
-                ("Cases whose input changed, not compared", comparison.changed),
-            )
-            if names
-        ),
+        table(comparison_table(suite, comparison)),
+        tables(moved_tables(suite, comparison)) or "No case moved, nor a group beyond chance.",
+        *(plain(line, 1000) for line in left_out(comparison)),
     ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def group_lines(suite: Suite, comparison: Comparison) -> list[str]:
-    """The groups that moved, one line each."""
-    unit = units(suite)
-    return [
-        f"{each.axis} {each.group or NOTHING}: {each.metric} {each.verdict}, "
-        f"{change(each.difference, unit[each.metric])} over {counted(each.cases, 'case')} "
-        f"(adjusted p {probability(each.adjusted_p)})"
-        for each in comparison.moved_groups
-    ]
-
-
-def group_text(suite: Suite, comparison: Comparison) -> str:
-    """Which groups moved by more than chance explains."""
-    if not comparison.groups:
-        return ""
-    lines = group_lines(suite, comparison)
-    of = f"of {counted(len(comparison.groups), 'combination')} of group and metric"
-    if not lines:
-        return f"Groups that moved by more than chance explains: none {of}."
-    return f"Groups that moved by more than chance explains, {of}:\n\n" + bullets(map(plain, lines))
-
-
-def _case_list(suite: Suite, title: str, changes: Sequence[CaseChange]) -> str:
-    if not changes:
-        return f"{title}: none."
-    unit = units(suite)[suite.headline]
-    rows = (
-        (
-            plain(each.case_id),
-            number(each.before, unit),
-            number(each.after, unit),
-            change(each.difference, unit),
-        )
-        for each in changes
-    )
-    return f"{title} ({suite.headline}):\n\n" + table(("case", "before", "after", "difference"), rows)
+    return "\n\n".join(filter(None, parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,55 +13,66 @@ import msgspec
 from eval_pipeline.decisions import BROKEN, EXIT_CODES, SIGNS, Decision, Standing, worst
 from eval_pipeline.numbers import number
 from eval_pipeline.reports.comparison import comparison_table
-from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.markdown import bullets, plain, table, tables
+from eval_pipeline.reports.report import LONGEST_LINE, signed_lines
+from eval_pipeline.reports.rows import Table
 from eval_pipeline.reports.scores import score_report
 from eval_pipeline.reports.tables import metric_table
 from eval_pipeline.suite import Suite
 
+TITLES = {
+    "pass": "✓ Prompt evaluation passes",
+    "warn": "⚠ Prompt evaluation passes with warnings",
+    "approved": "✓ Prompt evaluation passes, by approval",
+    "block": "✗ Prompt evaluation blocks this change",
+    "not_evaluated": "✗ This change was not evaluated",
+    "unusable": "✗ Prompt evaluation could not be done",
+    "crashed": "✗ Prompt evaluation crashed",
+}
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_markdown(decisions: Sequence[Decision], suites: dict[str, Suite], untouched: Sequence[str]) -> str:
     """The summary for a pull request: verdict first, then every version."""
-    state = worst(decisions)
-    titles = {
-        "pass": "✓ Prompt evaluation passes",
-        "warn": "⚠ Prompt evaluation passes with warnings",
-        "approved": "✓ Prompt evaluation passes, by approval",
-        "block": "✗ Prompt evaluation blocks this change",
-        "not_evaluated": "✗ This change was not evaluated",
-        "unusable": "✗ Prompt evaluation could not be done",
-        "crashed": "✗ Prompt evaluation crashed",
-    }
-    parts = [f"# {titles[state] if decisions else '✓ Nothing to evaluate'}"]
+    parts = [f"# {TITLES[worst(decisions)] if decisions else '✓ Nothing to evaluate'}"]
     if decisions:
-        rows = (
-            (SIGNS[each.state], each.suite, plain(each.version), _headline(each, suites), _change(each))
-            for each in decisions
-        )
-        parts.append(table(("", "suite", "version", "headline", "against the baseline"), rows))
+        parts.append(table(gate_table(decisions, suites)))
     if untouched:
-        parts.append(f"Not touched by this change: {', '.join(untouched)}.")
-    for each in decisions:
-        parts.append(f"## {each.suite}: {plain(each.version)}\n\nBecause of: {each.cause}.")
-        lines = [f"✗ {plain(line, 1000)}" for line in each.reasons]
-        lines += [f"✓ approved: {plain(line, 1000)}" for line in each.approved]
-        lines += [f"⚠ {plain(line, 1000)}" for line in each.warnings]
-        lines = lines or ["✓ Every gate passes, and nothing got worse."]
-        parts.append(bullets([*lines, *(plain(note, 1000) for note in each.notes)]))
-        if each.stopping:
-            parts.append(plain(each.stopping.text))
-        if each.standing and each.standing.comparison.action == "proceed":
-            parts.append(
-                f"Against {plain(each.standing.comparison.before)}: {plain(each.standing.sentence, 1000)}"
-            )
-        if each.evaluation and each.suite in suites:
-            suite = suites[each.suite]
-            inner = metric_table(suite, each.evaluation.summary)
-            if each.standing:
-                inner += "\n\n" + comparison_table(suite, each.standing.comparison)
-            parts.append(f"<details><summary>All numbers</summary>\n\n{inner}\n\n</details>")
+        parts.append(f"Not touched by this change: {plain(', '.join(untouched), LONGEST_LINE)}.")
+    parts += [part for each in decisions for part in _version(each, suites)]
     return "\n\n".join(parts) + "\n"
+
+
+def gate_table(decisions: Sequence[Decision], suites: dict[str, Suite]) -> Table:
+    """Every version with its state, its headline and how it stands against the baseline."""
+    return Table(
+        ("", "suite", "version", "headline", "against the baseline"),
+        [
+            (SIGNS[each.state], each.suite, each.version, _headline(each, suites), _change(each))
+            for each in decisions
+        ],
+    )
+
+
+def decision_lines(decision: Decision) -> list[str]:
+    """What was decided about a version and why, then what else differs from the baseline."""
+    lines = signed_lines(decision.reasons, decision.approved, decision.warnings)
+    return [*(lines or ["✓ Every gate passes, and nothing got worse."]), *decision.notes]
+
+
+def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
+    yield f"## {plain(decision.suite)}: {plain(decision.version)}\n\nBecause of: {plain(decision.cause)}."
+    yield bullets(plain(line, LONGEST_LINE) for line in decision_lines(decision))
+    if decision.stopping:
+        yield plain(decision.stopping.text)
+    standing = decision.standing
+    if standing and standing.comparison.action == "proceed":
+        yield plain(f"Against {standing.comparison.before}: {standing.sentence}", LONGEST_LINE)
+    if decision.evaluation and decision.suite in suites:
+        suite = suites[decision.suite]
+        numbers = [metric_table(suite, decision.evaluation.summary)]
+        numbers += [comparison_table(suite, standing.comparison)] if standing else []
+        yield f"<details><summary>All numbers</summary>\n\n{tables(numbers)}\n\n</details>"
 
 
 def _headline(decision: Decision, suites: dict[str, Suite]) -> str:

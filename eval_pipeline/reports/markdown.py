@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import unescape
+
+from eval_pipeline.reports.rows import Cell, Table
 
 LONGEST_CELL = 300
 WORD_JOINER = "\u2060"
-_ADDRESS = re.compile(r"(:|www|@)(//|\.|(?<=@))", re.IGNORECASE)
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$:@-])")
+_ADDRESS = re.compile(
+    r"""(?<=:)(?=//)                          # https://
+    | (?<=www)(?=\.)                          # www.
+    | (?<=[\w.+-]@)(?=[\w-]+\.[\w-])          # name@host.org
+    | (?<![A-Za-z0-9_]@)(?<=@)(?=[A-Za-z0-9]) # @name
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Where a word joiner, which nobody sees, keeps an address or a mention from becoming a link."""
+_ACTING = re.compile(
+    r"""[\\`\[\]|]                            # escapes, code, links, cells
+    | &(?=[\#A-Za-z]|$)                       # entities
+    | <(?=[A-Za-z/!?]|$)                      # tags
+    | (?!^~$)(?:(?<!\s)[*~]|[*~](?!\s))       # emphasis, strikethrough, lists
+    | (?<!\w)_+|_+(?!\w)                      # emphasis: inside of words it does not act
+    | \$(?!\d)                                # formulas
+    | ^>|^\#(?=\#{0,5}(?:\s|$))|^[-+](?=\s|$)|^-(?=[\s-]*$)  # quotes, headings, lists, rules
+    """,
+    re.VERBOSE,
+)
+"""What acts where it stands; the same characters elsewhere stay as they are."""
+_LIST_NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\u061c\ufeff]")
 
 
@@ -20,25 +42,42 @@ def flat(text: object, longest: int = LONGEST_CELL) -> str:
 
 
 def plain(text: object, longest: int = LONGEST_CELL) -> str:
-    """Text as it is, with everything that Markdown or HTML would act on taken out of action."""
-    # A word joiner inside an address cannot be seen, and keeps it from becoming a link.
-    unlinked = _ADDRESS.sub(rf"\1{WORD_JOINER}\2", flat(text, longest))
-    escaped = unlinked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(r"\\\1", escaped)
+    """Text as it is, with everything that Markdown or HTML would act on as character references.
+
+    Names, commands and numbers come out as they went in, so that people can copy them.
+    """
+    escaped = _ACTING.sub(lambda match: _references(match[0]), flat(text, longest))
+    numbered = _LIST_NUMBER.sub(lambda match: match[1] + _references(match[2]), escaped)
+    return _ADDRESS.sub(WORD_JOINER, numbered)
+
+
+def _references(characters: str) -> str:
+    return "".join(f"&#{ord(character)};" for character in characters)
 
 
 def readable(markdown: str) -> str:
     """What `plain` made safe for Markdown, as plain text again."""
-    return unescape(re.sub(r"\\(.)", r"\1", markdown)).replace(WORD_JOINER, "")
+    return unescape(markdown).replace(WORD_JOINER, "")
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table. Cells are taken as they are: pass what others wrote through `plain`."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+def table(content: Table, longest: int = LONGEST_CELL) -> str:
+    """A table with its title and its note."""
+    lines = [_row(content.header, longest), "|" + "---|" * len(content.header)]
+    lines += [_row(row, longest) for row in content.rows]
+    title = f"**{plain(content.title)}**" if content.title else ""
+    return "\n\n".join(filter(None, (title, "\n".join(lines), plain(content.note, longest))))
+
+
+def _row(cells: Iterable[str | Cell], longest: int) -> str:
+    texts = (cell.text if isinstance(cell, Cell) else cell for cell in cells)
+    return f"| {' | '.join(plain(text, longest) for text in texts)} |"
+
+
+def tables(contents: Iterable[Table]) -> str:
+    """Several tables, one below the other."""
+    return "\n\n".join(map(table, contents))
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """A Markdown list."""
+    """A Markdown list of lines that are Markdown themselves."""
     return "\n".join(f"- {line}" for line in lines)

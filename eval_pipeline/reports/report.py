@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from eval_pipeline.answers import Stopping
 from eval_pipeline.decisions import Objections, Standing
-from eval_pipeline.numbers import counted
-from eval_pipeline.reports.cases import hidden_problems, worst_cases
+from eval_pipeline.reports.cases import hidden_problems, size_of, worst_cases
 from eval_pipeline.reports.comparison import comparison_text
-from eval_pipeline.reports.markdown import bullets, plain, table
+from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.pictures import confusion_charts
+from eval_pipeline.reports.rows import Table
 from eval_pipeline.reports.tables import cross_tables, group_tables, metric_table, model_list, suite_tables
 from eval_pipeline.scoring import Evaluation, Scores
 from eval_pipeline.store import Proposal
 from eval_pipeline.suite import Suite
 
+LONGEST_LINE = 1000
 TITLES = {
     "pass": "✓ passes",
     "warn": "⚠ passes with warnings",
@@ -25,16 +26,15 @@ TITLES = {
 
 
 def objection_lines(against: Objections) -> list[str]:
-    """What speaks against an evaluation, the worst first, as lines of Markdown."""
-    return [
-        f"{sign} {plain(each.text, 1000)}"
-        for sign, some in (
-            ("✗", against.blocking),
-            ("✓ approved:", against.approved),
-            ("⚠", against.warnings),
-        )
-        for each in some
-    ]
+    """What speaks against an evaluation, the worst first."""
+    sorts = against.blocking, against.approved, against.warnings
+    return signed_lines(*([each.text for each in some] for some in sorts))
+
+
+def signed_lines(blocking: Sequence[str], approved: Sequence[str], warnings: Sequence[str]) -> list[str]:
+    """Reasons with their signs, the worst first."""
+    sorts = (("✗", blocking), ("✓ approved:", approved), ("⚠", warnings))
+    return [f"{sign} {line}" for sign, lines in sorts for line in lines]
 
 
 def report(
@@ -48,45 +48,41 @@ def report(
     beside: Mapping[str, Evaluation] | None = None,
 ) -> str:
     """The report on an evaluation: verdict first, then numbers, then cases; `beside` are all versions."""
-    versions = cross_tables(suite, beside or {})
+    versions = tables(cross_tables(suite, beside or {}))
     summary, outputs = evaluation.summary, evaluation.identity.outputs
+    lines = bullets(plain(line, LONGEST_LINE) for line in objection_lines(against))
     parts = [
-        f"# {outputs.version}: {TITLES[against.state]}",
-        f"{suite.description} {counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')} "
-        f"on engine `{outputs.engine}` ({plain(outputs.model)}), {counted(summary.error_count, 'error')}.",
+        f"# {plain(outputs.version)}: {TITLES[against.state]}",
+        f"{suite.description} {size_of(summary)}, on engine "
+        f"{plain(outputs.engine)} ({plain(outputs.model)}).",
         plain(stopping.text) if stopping else "",
-        plain(hidden_problems(summary), 1000),
-        "## Decision\n\n"
-        + (bullets(objection_lines(against)) or "Every gate passes, and nothing got worse."),
-        "## Metrics\n\n" + metric_table(suite, summary),
+        plain(hidden_problems(summary), LONGEST_LINE),
+        f"## Decision\n\n{lines or 'Every gate passes, and nothing got worse.'}",
+        f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
         "## Against the baseline\n\n"
         + (comparison_text(suite, standing) if standing else "There is no baseline to compare with."),
-        plain(proposal.text, 1000) if proposal else "",
-        "## Worst cases\n\n" + worst_cases(suite, evaluation.case_results, scores),
-        "## Groups and tables\n\n"
-        + "\n\n".join(
-            filter(
-                None,
-                (
-                    confusion_charts(suite, summary),
-                    group_tables(suite, summary),
-                    suite_tables(summary),
-                ),
-            )
-        ),
+        plain(proposal.text, LONGEST_LINE) if proposal else "",
+        f"## Worst cases\n\n{worst_cases(suite, evaluation.case_results, scores)}",
+        "## Groups and tables",
+        confusion_charts(suite, summary),
+        tables([*group_tables(suite, summary), *suite_tables(suite, summary)]),
         f"## Versions side by side\n\n{versions}" if versions else "",
-        "## Identity\n\n"
-        + table(
-            ("what", "value"),
-            (
-                ("evaluation", evaluation.id),
-                ("prompt", outputs.prompt_hash),
-                ("golden set", evaluation.identity.golden_hash),
-                ("scoring code", evaluation.identity.scorer),
-                ("sample", plain(outputs.sample)),
-                ("evaluated at", evaluation.created_at),
-            ),
-        ),
+        f"## Identity\n\n{table(_identity(evaluation))}",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _identity(evaluation: Evaluation) -> Table:
+    identity = evaluation.identity
+    return Table(
+        ("what", "value"),
+        [
+            ("evaluation", evaluation.id),
+            ("prompt", identity.outputs.prompt_hash),
+            ("golden set", identity.golden_hash),
+            ("scoring code", identity.scorer),
+            ("sample", identity.outputs.sample),
+            ("evaluated at", evaluation.created_at),
+        ],
+    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from eval_pipeline.numbers import Unit
 from eval_pipeline.suite.counts import KeyedSums, Rows
 
 TrialTable = Callable[[Mapping[str, Sequence[float | None]], Mapping[str, float | None]], Rows]
@@ -30,6 +31,8 @@ class Reporting:
 
     tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
     """Tables from the keyed counts of the same name."""
+    table_units: Mapping[str, Unit] = field(default_factory=dict)
+    """The units of fractional numbers in tables: by column, or by the first cell of a row."""
     confusions: tuple[str, ...] = ()
     """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
     trial_tables: Mapping[str, TrialTable] = field(default_factory=dict)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from eval_pipeline.numbers import counted
+
 Severity = Literal["critical", "warning"]
 
 
@@ -46,7 +48,7 @@ def each_case(
     def shortfalls(overview: Overview) -> list[str]:
         bounds = f"at least {minimum:g}" if maximum is None else f"{minimum:g} to {maximum:g}"
         return [
-            f"{file}: {value:g} {measure.replace('_', ' ')}, {bounds} needed"
+            f"{file}: {measure.replace('_', ' ')}: {value:,g}, {bounds} needed"
             for file, value in zip(overview.files, overview.measures[measure], strict=True)
             if value < minimum or (maximum is not None and value > maximum)
         ]
@@ -76,7 +78,7 @@ def every_value(attribute: str, values: Iterable[str], description: str, *, mini
     def shortfalls(overview: Overview) -> list[str]:
         found = list(overview.attributes.get(attribute, ()))
         return [
-            f"{attribute} {value}: {found.count(value)} cases, at least {minimum} needed"
+            f"{attribute} {value}: {counted(found.count(value), 'case')}, at least {minimum} needed"
             for value in wanted
             if found.count(value) < minimum
         ]
@@ -86,13 +88,10 @@ def every_value(attribute: str, values: Iterable[str], description: str, *, mini
 
 def case_count(minimum: int, target: int, ideal: int) -> Requirement:
     """Enough cases: below `minimum` is a failure, below `ideal` is said."""
+    aim = f"(target {target}, ideal {ideal} or more)"
 
     def shortfalls(overview: Overview) -> list[str]:
         count = len(overview.case_ids)
-        if count >= minimum:
-            return []
-        return [f"{count} cases, at least {minimum} needed (target {target}, ideal {ideal} or more)"]
+        return [] if count >= minimum else [f"{counted(count, 'case')}, at least {minimum} needed {aim}"]
 
-    return Requirement(
-        "case_count", f"At least {minimum} cases (target {target}, ideal {ideal} or more)", shortfalls
-    )
+    return Requirement("case_count", f"At least {counted(minimum, 'case')} {aim}", shortfalls)

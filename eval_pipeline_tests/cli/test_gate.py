@@ -457,7 +457,7 @@ def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
     assert "✓ decomposition: decompose-concepts-v1.1 (gates)\n" in done.stdout
     text = summary.read_text()
     assert text.startswith("# ✗ Prompt evaluation blocks this change\n")
-    assert "| ✗ | decomposition | decompose\\-concepts\\-v2.0 | overall_index " in text
+    assert "| ✗ | decomposition | decompose-concepts-v2.0 | overall_index " in text
     assert text.count("<details>") == text.count("</details>") == 2
 
 

@@ -74,7 +74,7 @@ def test_the_report_of_a_perfect_output(project: Project, golden: Path, tmp_path
         "status": "pass",
         "severity": "critical",
     }
-    assert "golden set, case_count: 1 cases, at least 5 needed" in told
+    assert "golden set, case_count: 1 case, at least 5 needed" in told
 
 
 def test_a_failing_gate_exits_1(project: Project, golden: Path, tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_the_last_of_repeated_outputs_counts_and_strangers_are_mentioned(
     )
     code, _, told = score(project, golden, outputs(tmp_path, *lines))
     assert code == 0
-    assert "1 lines repeat a case and trial" in told
-    assert "1 cases are not in the golden set and are ignored: zebra" in told
+    assert "a case and trial repeated in 1 line" in told
+    assert "ignored 1 case that the golden set lacks: zebra" in told
 
 
 def test_limits_can_be_given(project: Project, golden: Path, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from eval_pipeline.comparison.changes import metric_change
 from eval_pipeline.comparison.records import Evidence
 from eval_pipeline.decisions import Approval, Standing
 from eval_pipeline.gates import Gate, Regression
-from eval_pipeline.reports.comparison import group_lines
+from eval_pipeline.reports import Cell
+from eval_pipeline.reports.comparison import group_table
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import (
@@ -122,7 +123,7 @@ def test_cases_that_regressed_and_improved_are_named_worst_first() -> None:
     assert [each.case_id for each in found.regressed] == ["case-02", "case-01"]
     assert [each.case_id for each in found.improved] == ["case-03"]
     assert found.verdict == "inconclusive"  # two cases of twenty fell and one rose
-    assert found.sentence.endswith("Worst: case-02 −85.0, case-01 −32.5.")
+    assert found.sentence.endswith("Worst: case-02 −85.0 pp, case-01 −32.5 pp.")
 
 
 def test_cases_that_come_go_or_change_are_left_out_and_named() -> None:
@@ -249,8 +250,9 @@ def test_groups_that_regressed_are_named_and_corrected_for_their_number() -> Non
     assert (by_group["y"].cases, by_group["y"].difference) == (10, -0.5)
     assert all((each.adjusted_p or 0) >= (each.p_value or 0) for each in found.groups)
     assert [each.group for each in found.moved_groups] == ["y"]
-    lines = group_lines(SUITE, found)
-    assert lines == ["domain y: concept_recall regressed, −50.0 pp over 10 cases (adjusted p 0.004)"]
+    (row,) = group_table(SUITE, found).rows
+    assert row[:7] == ("domain y", "concept_recall", "100.0 %", "50.0 %", "−50.0 pp", "10", "0.004")
+    assert row[7] == Cell("regressed", "red")
 
 
 def test_one_group_is_no_group() -> None:

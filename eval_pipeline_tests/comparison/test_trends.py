@@ -12,7 +12,7 @@ from eval_pipeline.comparison import comparable, metric_trends
 from eval_pipeline.gates import Gate
 from eval_pipeline.orchestration.checks import trend_check
 from eval_pipeline.project import Project
-from eval_pipeline.reports import readable, trend_table
+from eval_pipeline.reports import readable, table, trend_table
 from eval_pipeline.scoring import Point
 from eval_pipeline.store import History, database_url
 from eval_pipeline.suites.decomposition import SUITE
@@ -82,7 +82,7 @@ def test_declines_within_noise_are_information_and_no_alarm() -> None:
     found = trend_check("v", 4, trends)
     assert found.passed
     assert found.metadata["consecutive_declines_concept_recall"].value == 3
-    assert "| concept_recall | 4 | 3 | 0 |" in readable(trend_table(trends))
+    assert "| concept_recall | 4 | 3 | 0 |" in table(trend_table(trends))
 
 
 def test_an_alarm_says_what_slides_and_how() -> None:

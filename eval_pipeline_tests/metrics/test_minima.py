@@ -18,8 +18,8 @@ class Wanted(msgspec.Struct):
     [
         (Minimum(0.3), 0.1 + 0.2, []),
         (Minimum(0.28), 0.3 - 0.02, []),
-        (Minimum(0.5), 0.4, ["first 0.400, at least 0.5 expected"]),
-        (Minimum(0.0), None, ["first undefined, at least 0 expected"]),
+        (Minimum(0.5), 0.4, ["first 40.0 %, at least 50 % expected"]),
+        (Minimum(0.0), None, ["first undefined, at least 0 % expected"]),
         (None, None, []),
     ],
 )

@@ -15,6 +15,7 @@ from eval_pipeline.orchestration.heritage_summary import (
     summary_table,
 )
 from eval_pipeline.project import Project
+from eval_pipeline.reports import table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Store
 from eval_pipeline_tests.running import QUIET, instance_in, run_chain
@@ -44,7 +45,7 @@ def test_a_suite_that_was_not_evaluated_is_missing_and_never_passes(project: Pro
     entries = summarize_heritage(project, Store(project.state))
     assert [entry.key for entry in entries] == DOCUMENT_KEYS
     assert all(entry.missing and not entry.met and entry.value is None for entry in entries)
-    assert "✗ missing" in summary_table(entries)
+    assert "✗ missing" in table(summary_table(entries))
     with instance_in(project) as instance:
         result = materialize(project, instance)
     (check,) = result.get_asset_check_evaluations()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from eval_pipeline.metrics.agreement import cohen_kappa
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.suite import Overview, Requirement, every_value
 from eval_pipeline.suites._heritage.vocabulary import LANGUAGES
 
@@ -20,7 +21,7 @@ def sizes(wanted: Mapping[str, int], count: Callable[[Overview], Mapping[str, in
     def shortfalls(overview: Overview) -> list[str]:
         found = count(overview)
         return [
-            f"{name}: {found.get(name, 0)} of {target} ({found.get(name, 0) / target:.0%})"
+            f"{name}: {found.get(name, 0):,} of {target:,} ({number(found.get(name, 0) / target)})"
             for name, target in wanted.items()
             if found.get(name, 0) < target
         ]
@@ -57,13 +58,15 @@ def agreement(measure: str) -> Requirement:
         kappa = cohen_kappa(pairs)
         value = "undefined" if kappa is None else f"{kappa:.3f}"
         share = cases / len(overview.case_ids)
-        return [f"Cohen's κ {value} over {len(pairs)} labels of {cases} cases ({share:.0%})"]
+        size = f"{counted(len(pairs), 'label')} of {counted(cases, 'case')} ({number(share)})"
+        return [f"Cohen's κ {value} over {size}"]
 
     def shortfalls(overview: Overview) -> list[str]:
         odd, pairs, cases = compared(overview)
         kappa = cohen_kappa(pairs)
         if cases < SHARE_ANNOTATED_TWICE * len(overview.case_ids):
-            odd.append(f"{cases} of {len(overview.case_ids)} cases were annotated twice, a fifth is needed")
+            size = counted(len(overview.case_ids), "case")
+            odd.append(f"{cases:,} of {size} annotated twice, a fifth is needed")
         if kappa is None or kappa <= LOWEST_KAPPA:
             value = "undefined" if kappa is None else f"{kappa:.3f}"
             odd.append(f"Cohen's κ is {value}, more than {LOWEST_KAPPA} is needed")

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from eval_pipeline.numbers import change, counted, limit, number
 from eval_pipeline.suite import Overview, Requirement
 
 SPLITS = {"train": 0.70, "dev": 0.15, "test": 0.15}
@@ -81,10 +82,10 @@ def _deviations(overview: Overview) -> list[tuple[str, int, dict[str, float]]]:
 
 def _told(name: str, size: int, deviations: Mapping[str, float]) -> str:
     shares = ", ".join(
-        f"{split} {SPLITS[split] + deviation:.0%} ({round(100 * deviation):+d} points)"
+        f"{split} {number(SPLITS[split] + deviation)} ({change(deviation)})"
         for split, deviation in deviations.items()
     )
-    return f"{name}, {size} cases: {shares}"
+    return f"{name}, {counted(size, 'case')}: {shares}"
 
 
 def _unassigned(overview: Overview) -> list[str]:
@@ -109,8 +110,8 @@ SPLIT_REQUIREMENTS = (
     ),
     Requirement(
         "split_balance",
-        f"Splits hold 70, 15 and 15 % of every custodian type, country, tier and source, within {WIDEST:.0%} "
-        "and one case.",
+        f"Splits hold 70, 15 and 15 % of every custodian type, country, tier and source, within "
+        f"{limit(WIDEST)} and one case.",
         _unbalanced,
         facts=lambda overview: [_told(*each) for each in _deviations(overview)],
     ),

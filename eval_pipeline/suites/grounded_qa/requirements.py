@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eval_pipeline.numbers import counted, limit
 from eval_pipeline.suite import Overview, Requirement, case_count, every_value
 
 LEAST_UNANSWERABLE = 1 / 4
@@ -13,7 +14,8 @@ def _unanswerable_share(overview: Overview) -> list[str]:
     count = found.count("unanswerable")
     if LEAST_UNANSWERABLE <= count / len(found) < 1:
         return []
-    return [f"{count} of {len(found)} questions are unanswerable, at least {LEAST_UNANSWERABLE:.0%} needed"]
+    size = f"{count:,} of {counted(len(found), 'question')}"
+    return [f"{size} unanswerable, at least {limit(LEAST_UNANSWERABLE)} needed"]
 
 
 REQUIREMENTS: tuple[Requirement, ...] = (

@@ -46,5 +46,5 @@ SUITE = Suite(
     groups=GROUPS,
     measure=measure,
     requirements=REQUIREMENTS,
-    reporting=Reporting(tables={"phenomena": phenomenon_rows}),
+    reporting=Reporting(tables={"phenomena": phenomenon_rows}, table_units={"share": "fraction"}),
 )

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from eval_pipeline.metrics.text import normalize
+from eval_pipeline.numbers import counted, limit, number
 from eval_pipeline.suite import Overview, Requirement
 from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
@@ -33,7 +34,7 @@ def _nil_share(overview: Overview) -> float:
 
 
 def _told(overview: Overview) -> list[str]:
-    return [f"{_nil_share(overview):.1%} of the mentions are NIL, {NIL_SHARE:.0%} are asked for"]
+    return [f"{number(_nil_share(overview))} of the mentions are NIL, {limit(NIL_SHARE)} are asked for"]
 
 
 def _ambiguous(overview: Overview) -> int:
@@ -47,7 +48,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     sizes({"mentions": MENTIONS}, lambda overview: {"mentions": sum(overview.measures["mentions"])}),
     Requirement(
         "nil_share",
-        f"{NIL_SHARE:.0%} of the mentions are NIL, within {WIDEST:.0%}.",
+        f"{limit(NIL_SHARE)} of the mentions are NIL, within {limit(WIDEST)}.",
         lambda overview: _told(overview) if abs(_nil_share(overview) - NIL_SHARE) > WIDEST else [],
         facts=_told,
     ),
@@ -55,7 +56,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "ambiguous_names",
         f"At least {AMBIGUOUS} mentions bear a name that means something else elsewhere in the set.",
         lambda overview: (
-            [f"{_ambiguous(overview)} ambiguous mentions, at least {AMBIGUOUS} needed"]
+            [f"{counted(_ambiguous(overview), 'ambiguous mention')}, at least {AMBIGUOUS} needed"]
             if _ambiguous(overview) < AMBIGUOUS
             else []
         ),

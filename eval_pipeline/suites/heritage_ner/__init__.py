@@ -14,6 +14,7 @@ from eval_pipeline.suites.heritage_ner.requirements import (
 )
 from eval_pipeline.suites.heritage_ner.scoring import (
     METRICS,
+    TABLE_UNITS,
     TABLES,
     Extraction,
     case_passes,
@@ -42,5 +43,5 @@ SUITE = Suite(
     measure=measure,
     requirements=REQUIREMENTS,
     selects=in_split,
-    reporting=Reporting(tables=TABLES),
+    reporting=Reporting(tables=TABLES, table_units=TABLE_UNITS),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -23,6 +23,7 @@ from eval_pipeline.suite import (
     Metric,
     Rows,
     Sums,
+    Unit,
     Values,
     divide,
     everything,
@@ -274,3 +275,6 @@ def per_type(table: KeyedSums) -> Rows:
 
 
 TABLES = {PER_TYPE: per_type}
+TABLE_UNITS: Mapping[str, Unit] = dict.fromkeys(
+    ("ratio", "strict_precision", "strict_recall", "strict_f1", "partial_f1", "token_f1"), "fraction"
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eval_pipeline.numbers import counted
 from eval_pipeline.suite import Overview, Requirement, each_case, every_value, no_case_lists
 from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
@@ -38,7 +39,8 @@ def measure(case: QuestionCase) -> dict[str, Any]:
 def _few_unanswerable(overview: Overview) -> list[str]:
     found = list(overview.attributes.get("answerable", ())).count("no")
     needed = FEWEST_UNANSWERABLE * len(overview.case_ids)
-    return [] if found >= needed else [f"{found} unanswerable questions, at least {needed:.0f} needed"]
+    few = f"{counted(found, 'unanswerable question')}, at least {needed:.0f} needed"
+    return [] if found >= needed else [few]
 
 
 REQUIREMENTS: tuple[Requirement, ...] = (

@@ -40,5 +40,8 @@ SUITE = Suite(
     groups=GROUPS,
     measure=measure,
     requirements=REQUIREMENTS,
-    reporting=Reporting(tables={"sources": source_rows, "passage_sources": source_rows}),
+    reporting=Reporting(
+        tables={"sources": source_rows, "passage_sources": source_rows},
+        table_units=dict.fromkeys(("share", "top1", "top5", "relevant"), "fraction"),
+    ),
 )

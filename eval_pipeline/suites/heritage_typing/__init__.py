@@ -41,5 +41,5 @@ SUITE = Suite(
     measure=measure,
     requirements=REQUIREMENTS,
     selects=in_split,
-    reporting=Reporting(tables=TABLES),
+    reporting=Reporting(tables=TABLES, table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction")),
 )

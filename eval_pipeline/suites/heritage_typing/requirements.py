@@ -11,6 +11,7 @@ import msgspec
 
 from eval_pipeline.files import read_tsv
 from eval_pipeline.golden import TsvCases
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement
 from eval_pipeline.suites._heritage.attributes import CustodianType
@@ -55,7 +56,7 @@ def _unbalanced(overview: Overview) -> list[str]:
     counts = _per_type(overview)
     most = max(counts.values())
     return [
-        f"{letter}: {counts.get(letter, 0)} rows, the most frequent type has {most}"
+        f"{letter}: {counted(counts.get(letter, 0), 'row')}, the most frequent type has {most}"
         for letter in CUSTODIAN_TYPES
         if counts.get(letter, 0) < most / 2
     ]

@@ -20,7 +20,7 @@ from eval_pipeline.suites.review.findings import Findings
 from eval_pipeline.suites.review.references import load_decisions
 from eval_pipeline.suites.review.requirements import REQUIREMENTS, measure
 from eval_pipeline.suites.review.scoring import METRICS, case_passes, errored, score_case
-from eval_pipeline.suites.review.tables import TABLES, problems
+from eval_pipeline.suites.review.tables import TABLE_UNITS, TABLES, problems
 
 SUITE = Suite(
     name="review",
@@ -46,6 +46,7 @@ SUITE = Suite(
     requirements=REQUIREMENTS,
     reporting=Reporting(
         tables=TABLES,
+        table_units=TABLE_UNITS,
         problems=problems,
         trial_tables=TRIAL_TABLES,
         cross_tables=CROSS_TABLES,

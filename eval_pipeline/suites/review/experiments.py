@@ -15,7 +15,7 @@ from eval_pipeline.statistics.variation import (
     run_stability,
     stability_label,
 )
-from eval_pipeline.suite import Experiment, KeyedCount, Rows, TrialMetric
+from eval_pipeline.suite import Experiment, KeyedCount, Rows, TrialMetric, Unit
 from eval_pipeline.suites.review.cases import CATEGORIES
 from eval_pipeline.suites.review.scoring import CATEGORY_TABLE, FOUND_TABLE
 
@@ -37,7 +37,9 @@ SHORT_NAMES = {
     "oes": "OES",
 }
 """The rows of the per-experiment table, under the names of the document."""
-PERCENTAGES = ("DR", "DR_critical", "DR_important", "WDS", "P", "DIS", "CC")
+PERCENTAGES = ("DR", "DR_critical", "DR_important", "WDS", "P", "DIS", "CC", "FC")
+EXPERIMENT_UNITS: Mapping[str, Unit] = {**dict.fromkeys(PERCENTAGES, "fraction"), "OES": "points"}
+"""The units of the rows; the others are plain numbers."""
 
 
 def stability_line(name: str, values: Sequence[float | None]) -> str:
@@ -95,8 +97,21 @@ TRIAL_TABLES = {EXPERIMENT_TABLE: experiment}
 
 
 def _with_spread(name: str, values: Sequence[float | None]) -> str:
-    """Mean ± standard deviation, as the cross-experiment table has it."""
-    return stability_line(name, values).split(" (")[0].partition(" = ")[2] or NOTHING
+    """Mean ± standard deviation; the latter from three runs on."""
+    mean = number(_mean(values), _unit(name))
+    if mean == NOTHING or len(values) < LEAST_TRIALS:
+        return mean
+    return f"{mean} ± {number(statistics.stdev(value or 0.0 for value in values), _unit(name))}"
+
+
+def _unit(name: str) -> Unit:
+    return EXPERIMENT_UNITS.get(name, "number")
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean over runs; None where one of them is undefined."""
+    present = [value for value in values if value is not None]
+    return statistics.fmean(present) if present and len(present) == len(values) else None
 
 
 def cross_experiment(experiments: Mapping[str, Experiment]) -> Rows:
@@ -115,7 +130,7 @@ def cross_experiment(experiments: Mapping[str, Experiment]) -> Rows:
                 "Task": counted(experiment_.cases, "task"),
                 "Runs": len(values["OES"]),
                 **{f"{name}±σ": _with_spread(name, values[name]) for name in ("DR", "WDS")},
-                **{name: _with_spread(name, values[name]).split(" ±")[0] for name in ("TE", "P", "DQ")},
+                **{name: number(_mean(values[name]), _unit(name)) for name in ("TE", "P", "DQ")},
                 "OES±σ": _with_spread("OES", values["OES"]),
                 **_delta(base, values["OES"]),
             }
@@ -141,7 +156,7 @@ def category_heatmap(experiments: Mapping[str, Experiment]) -> Rows:
     rows: Rows = []
     for version, experiment_ in experiments.items():
         signs = {row["category"]: row["sign"] for row in experiment_.tables[CATEGORY_TABLE]}
-        coverage = _with_spread("CC", experiment_.per_trial["category_coverage"]).split(" ±")[0]
+        coverage = number(_mean(experiment_.per_trial["category_coverage"]))
         rows.append(
             {"Workflow": version, **{name: signs.get(name, "") for name in CATEGORIES}, "CC": coverage}
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eval_pipeline.numbers import counted
 from eval_pipeline.suite import Overview, Requirement, case_count, each_case, every_value
 from eval_pipeline.suites.review.cases import CATEGORIES, KINDS, SEVERITIES, ReviewCase
 
@@ -23,7 +24,7 @@ def measure(case: ReviewCase) -> dict[str, Any]:
 def _rare_categories(overview: Overview) -> list[str]:
     found = [name for names in overview.measures["categories"] for name in names]
     return [
-        f"{name}: in {found.count(name)} tasks, at least {TASKS_PER_CATEGORY} needed"
+        f"{name}: in {counted(found.count(name), 'task')}, at least {TASKS_PER_CATEGORY} needed"
         for name in CATEGORIES
         if found.count(name) < TASKS_PER_CATEGORY
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.statistics.variation import LEAST_TRIALS, stability_label
-from eval_pipeline.suite import KeyedSums, Rows
+from eval_pipeline.suite import KeyedSums, Rows, Unit
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
-from eval_pipeline.suites.review.experiments import EXPERIMENT_TABLE
+from eval_pipeline.suites.review.experiments import EXPERIMENT_TABLE, EXPERIMENT_UNITS
 from eval_pipeline.suites.review.scoring import (
     BONUS_TABLE,
     CATEGORY_TABLE,
@@ -117,6 +117,7 @@ TABLES = {
     SAMPLE_TABLE: sample,
     BONUS_TABLE: proposed_additions,
 }
+TABLE_UNITS: Mapping[str, Unit] = {"rate": "fraction", "RS": "number", **EXPERIMENT_UNITS}
 
 
 def problems(tables: Mapping[str, Rows]) -> list[str]:

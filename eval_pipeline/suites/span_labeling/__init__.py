@@ -43,6 +43,7 @@ SUITE = Suite(
     requirements=REQUIREMENTS,
     reporting=Reporting(
         tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
+        table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction"),
         confusions=(CONFUSION,),
         problems=problem_categories,
     ),

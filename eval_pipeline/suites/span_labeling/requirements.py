@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from eval_pipeline.metrics.text import normalize, word_count
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.suite import Overview, Requirement, case_count, no_case_lists
 from eval_pipeline.suites.span_labeling.cases import KINDS, SpanCase
 
@@ -33,8 +34,9 @@ def measure(case: SpanCase) -> dict[str, Any]:
 def _distribution(overview: Overview) -> list[str]:
     kinds = overview.attributes.get("kind", ())
     found = Counter(kinds)
+    size = counted(len(kinds), "prompt")
     return [
-        f"{kind}: {found[kind]} of {len(kinds)} prompts ({found[kind] / len(kinds):.0%}), {share} % wanted"
+        f"{kind}: {found[kind]:,} of {size} ({number(found[kind] / len(kinds))}), {share} % wanted"
         for kind, share in KINDS.items()
         if abs(found[kind] / len(kinds) - share / 100) > DISTRIBUTION_TOLERANCE + 1e-9
     ]
@@ -43,7 +45,7 @@ def _distribution(overview: Overview) -> list[str]:
 def _sizes(overview: Overview) -> list[str]:
     found = Counter(overview.attributes.get("kind", ()))
     return [
-        f"{kind}: {found[kind]} prompts, at least {share * CASES // 100} needed"
+        f"{kind}: {counted(found[kind], 'prompt')}, at least {share * CASES // 100} needed"
         for kind, share in KINDS.items()
         if found[kind] < share * CASES // 100
     ]
@@ -52,7 +54,7 @@ def _sizes(overview: Overview) -> list[str]:
 def _support(overview: Overview) -> list[str]:
     found = Counter(name for names in overview.measures["categories"] for name in names)
     return [
-        f"{name}: {count} spans, at least {SPANS_PER_CATEGORY} needed"
+        f"{name}: {counted(count, 'span')}, at least {SPANS_PER_CATEGORY} needed"
         for name, count in sorted(found.items())
         if count < SPANS_PER_CATEGORY
     ]

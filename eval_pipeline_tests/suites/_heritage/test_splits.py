@@ -86,7 +86,7 @@ def test_the_balance_shows_every_stratum_and_complains_of_bad_ones() -> None:
     ("second", "complaint"),
     [
         ({"c0": "AB", "c1": "AB"}, ""),
-        ({"c0": "AB"}, "1 of 10 cases were annotated twice"),
+        ({"c0": "AB"}, "1 of 10 cases annotated twice"),
         ({"c0": "AB", "c1": "BA"}, "κ is 0.000"),
         ({"c0": "AB", "c1": "ABC"}, "of another text"),
         ({"c0": "AB", "c1": "AB", "zz": "AB"}, "is no case"),

@@ -267,7 +267,7 @@ def test_a_failing_gate_exits_1_with_advice_and_limits_can_be_given(project: Pro
     assert "grounding is broken" in advice["precision"]
     assert advice["over_refusal"] == ""
     assert report["outputs"] == {"without_case": 1, "repeated": 1, "warnings": []}
-    assert "1 lines repeat a case" in told
+    assert "repeated in 1 line;" in told
     lenient = ("--gates", "precision=0.5,chr=0.5,under=1,over=0.10")
     assert score(project, tmp_path, traces, *lenient)[0] == 0
     people = invoke(project, "score", "grounded_qa", "--golden", tmp_path / "gold.jsonl", "--outputs", traces)

@@ -182,7 +182,7 @@ def test_hostile_spans_are_shown_as_text(cases: list[GoldenCase]) -> None:
     told = "".join(
         (
             shown.worst_cases(SUITE, case_results(SUITE, scores), scores),
-            shown.suite_tables(summary),
+            shown.tables(shown.suite_tables(SUITE, summary)),
             shown.confusion_charts(SUITE, summary),
         )
     )

@@ -1,0 +1,94 @@
+"""What people read of every shipped suite: percentages, counts that agree with nouns, nothing escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline import stages
+from eval_pipeline.decisions import Decision, decide, objections_to, standing_of
+from eval_pipeline.orchestration import checks
+from eval_pipeline.project import Project
+from eval_pipeline.prompts import active_versions
+from eval_pipeline.reports import overview_table, report, table, to_junit, to_markdown
+from eval_pipeline.reports.console import print_comparison, print_objections, print_summary
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline_tests.conftest import REPOSITORY, copy_project
+
+PICTURE = re.compile(r"!\[[^\]]*\]\(data:[^)]*\)")
+SAID_BY_CASES = re.compile(r"^## Worst cases\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
+STABILITY_LINE = re.compile(r"\b[A-Z]\w* = [\d.]+%(?: ± [\d.]+%)?")
+"""The line that the review document prescribes, `DR = 65% ± 8% (RS = 0.88)`."""
+MODEL_ACCURACY = re.compile(r"\d\.?\d*%(?= right| at |\)| \(and)")
+"""Texts of measured models, which the score report holds as they are."""
+NOT_OURS = (PICTURE, SAID_BY_CASES, STABILITY_LINE, MODEL_ACCURACY)
+GROUPS_AND_TABLES = re.compile(r"^## Groups and tables\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
+WITHOUT_UNIT = ("review",)
+"""Suites with numbers that have no unit, such as points a method."""
+WRONG = {
+    "a fraction that is no percentage": re.compile(r"(?<![\d.,$])[01]\.\d{4,}(?![\d.])"),
+    "a percentage in another form": re.compile(r"\d%|(?<![\d.])\d+ %(?= (?:\||in ))"),
+    "a singular with a plural": re.compile(
+        r"(?<![\d.,@-])1 (?:cases|trials|errors|problems|lines|runs|findings|tasks|answers|gates|"
+        r"combinations|evaluations|prompts|questions|labels|more cases)\b"
+    ),
+    "a failure that is a warning": re.compile("⚠ fail"),
+    "a backslash": re.compile(r"\\"),
+}
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy of this project for all suites."""
+    return copy_project(tmp_path_factory.mktemp("shipped") / "project")
+
+
+def _shown(
+    project: Project, suite: Suite, capsys: pytest.CaptureFixture[str]
+) -> Iterator[tuple[Decision | None, str]]:
+    """Everything that people read about the active versions of a suite."""
+    for version in active_versions(suite, project.prompts(suite.name)):
+        bench = stages.Workbench(project, suite)
+        golden = stages.load_golden(bench)
+        answers = stages.answer_cases(bench, golden.table, version)
+        scored = stages.score_answers(bench, golden.table, answers)
+        evaluation = stages.evaluate(bench, scored, answers.costs)
+        comparison = stages.compare_with_baseline(bench, golden.table, answers, scored.scores)
+        assert comparison is not None
+        standing = standing_of(bench.golden_folder, comparison)
+        against = objections_to(bench, evaluation, standing)
+        beside = stages.evaluations_beside(bench, evaluation)
+        yield None, report(suite, evaluation, scored.scores, standing, against, beside=beside)
+        yield None, table(overview_table(golden.overview))
+        print_summary(suite, evaluation.summary)
+        print_objections(against)
+        print_comparison(suite, standing)
+        yield None, capsys.readouterr().out
+        for check in (
+            *checks.golden_checks(suite, golden),
+            *checks.output_checks(version, answers.costs, bench.operation_gates),
+            *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores),
+            checks.regression_check(suite, version, standing),
+        ):
+            yield None, check.description or ""
+        yield decide("asked for", evaluation, standing, against), ""
+
+
+@pytest.mark.parametrize("name", suite_names(Project(REPOSITORY, Path())))
+def test_what_people_read_reads_well(shipped: Project, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = find_suite(shipped, name)
+    parts = list(_shown(shipped, suite, capsys))
+    decisions = [decision for decision, _ in parts if decision]
+    texts = [text for _, text in parts if text]
+    texts += [to_markdown(decisions, {name: suite}, []), to_junit(decisions).decode()]
+    assert decisions
+    for text in texts:
+        ours = re.sub("|".join(each.pattern for each in NOT_OURS), "", text, flags=re.MULTILINE | re.DOTALL)
+        wrong = {what: match[0] for what, form in WRONG.items() if (match := form.search(ours))}
+        assert not wrong, ours
+        section = GROUPS_AND_TABLES.search(text)
+        assert section is None or name in WITHOUT_UNIT or not re.search(r"\| \d*\.\d+ \|", section[0])
