@@ -27,7 +27,7 @@ class RecordedEngine:
         if not path.is_file():
             problems.add(path, "does not exist", "Record outputs there, or choose another engine.")
             problems.stop_if_any()
-        self._answers = suite.answers(path, problems)
+        self._answers = suite.answer_format(path).open(path, problems)
         problems.stop_if_any()
         self.model = f"recorded-{files_hash([path])[:8]}"
 
@@ -40,10 +40,10 @@ class RecordedEngine:
         """Look every request up; the file's trials are taken in order, whatever their numbers."""
         trials = self._answers.trials
         async for request in requests:
-            found = None
+            answer = None
             if request.trial <= len(trials):
-                found = self._answers.get(request.case_id, trials[request.trial - 1])
+                answer = self._answers.get(request.case_id, trials[request.trial - 1])
             missing = Answer(
                 request.case_id, request.trial, error=MISSING, detail="the file has no such output"
             )
-            yield replace(found, trial=request.trial) if found else missing
+            yield replace(answer, trial=request.trial) if answer else missing
