@@ -1,0 +1,71 @@
+"""The tables of the journal: calls, and what the rate limiter shares between processes."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+from eval_pipeline.store import text_type
+
+if TYPE_CHECKING:
+    from sqlalchemy import MetaData, Table
+
+
+class JournalTables(NamedTuple):
+    """The tables of the journal's database."""
+
+    calls: Table
+    buckets: Table
+    holders: Table
+    metadata: MetaData
+
+
+@functools.cache
+def journal_tables() -> JournalTables:
+    """The tables, described for SQLAlchemy."""
+    from sqlalchemy import BigInteger, Column, Double, Integer, LargeBinary, MetaData, Table
+
+    text = text_type()
+    metadata = MetaData()
+    calls = Table(
+        "journal_calls",
+        metadata,
+        Column("key", text, primary_key=True),
+        Column("engine", text, nullable=False),
+        Column("model", text, nullable=False),
+        Column("suite", text, nullable=False),
+        Column("version", text, nullable=False),
+        Column("case_id", text, nullable=False),
+        Column("trial", Integer, nullable=False),
+        Column("sample", text, nullable=False),
+        Column("owner", text),
+        Column("leased_until", Double),
+        # Models also write NUL and halves of surrogate pairs, which no text column takes.
+        Column("text", LargeBinary),
+        Column("finish_reason", text),
+        Column("prompt_tokens", BigInteger),
+        Column("completion_tokens", BigInteger),
+        Column("latency_ms", Double),
+        Column("cost_usd", Double),
+        Column("attempts", Integer),
+        Column("answered_at", text),
+        Column("hits", BigInteger, nullable=False),
+    )
+    buckets = Table(
+        "journal_buckets",
+        metadata,
+        Column("name", text, primary_key=True),
+        Column("level", Double, nullable=False),
+        Column("refilled_at", Double, nullable=False),
+        Column("paused_until", Double, nullable=False),
+    )
+    holders = Table(
+        "journal_holders",
+        metadata,
+        Column("scope", text, primary_key=True),
+        Column("owner", text, primary_key=True),
+        Column("wanted", Integer, nullable=False),
+        Column("granted", Integer, nullable=False),
+        Column("leased_until", Double, nullable=False),
+    )
+    return JournalTables(calls, buckets, holders, metadata)
