@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from eval_pipeline.answers import MISSING, Answer
 from eval_pipeline.engines.interface import Request
-from eval_pipeline.files import files_hash
+from eval_pipeline.engines.kinds import EngineEntry, Use, register
+from eval_pipeline.files import Violation, files_hash
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Suite
+
+
+@register
+class RecordedEntry(EngineEntry, frozen=True, tag="recorded"):
+    """A file of outputs; `{suite}` and `{version}` in its path are filled in."""
+
+    path: str
+    description: str = ""
+
+    def violations(self) -> Iterable[Violation]:
+        """Placeholders that are not filled in."""
+        if set("{}") & set(_filled(self.path, "", "")):
+            remedy = "Only {suite} and {version} are filled in."
+            yield Violation(("path",), "has a placeholder that nobody fills in", remedy)
+
+    def open(self, name: str, use: Use) -> RecordedEngine:
+        """The engine of that name."""
+        path = _filled(self.path, use.suite.name, use.prompt.version)
+        return RecordedEngine(name, use.suite, use.project.root / path)
+
+
+def _filled(path: str, suite: str, version: str) -> str:
+    return path.replace("{suite}", suite).replace("{version}", version)
 
 
 class RecordedEngine:
