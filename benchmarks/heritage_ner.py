@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nervaluate import Evaluator
@@ -47,7 +48,7 @@ def generate(count: int, seed: int = 7) -> list[Item]:
                 end = max(end, start + 3)
                 predicted.append(Entity(text[start:end], kind, start, end))
         case = ner_case(f"case-{number}", text, gold, {})
-        items.append(Item(case, 1, Extraction(predicted), Answer(case.id)))
+        items.append(Item(case, 1, Extraction(predicted), partial(Answer, case.id)))
     return items
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.project import Project
@@ -37,7 +38,7 @@ def make_items(prompts: int, spans: int, categories: Sequence[str]) -> list[Item
             answered += _answers(chance, letters, start, end, category, categories)
         case = Case(f"case-{number}", SpanInput(letters), SpanExpected(golden))
         chance.shuffle(answered)
-        items.append(Item(case, 1, Labels(answered), Answer(case.id)))
+        items.append(Item(case, 1, Labels(answered), partial(Answer, case.id)))
     return items
 
 

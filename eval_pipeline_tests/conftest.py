@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from eval_pipeline import suites
 from eval_pipeline.project import Project
+from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import instance_in
 
 # How long an example takes says more about the machine than about the code.
@@ -94,3 +95,19 @@ def instance(project: Project) -> Iterator[dg.DagsterInstance]:
     """A real Dagster instance in the project's state folder."""
     with instance_in(project) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Server]:
+    """A real PostgreSQL."""
+    with postgres_server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def journal_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a journal may be opened, on either kind of database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/state/journal.sqlite"
+    running: Server = request.getfixturevalue("postgres")
+    return running.new_schema()

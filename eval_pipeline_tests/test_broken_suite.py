@@ -44,9 +44,7 @@ BROKEN = {
         "__init__.py:3: suite broken: its SUITE is called 'other'",
     ),
     "arguments": (
-        {
-            "__init__.py": "from eval_pipeline.suite import Suite\nSUITE = Suite(name='broken', headline='f')\n"
-        },
+        {"__init__.py": "from eval_pipeline.suite import Suite\nSUITE = Suite('broken', headline='f')\n"},
         "__init__.py:2: suite broken: ValueError: broken: the headline 'f' is not one of its metrics",
     ),
     "an argument too many": (

@@ -3,6 +3,7 @@
 from eval_pipeline.answers.costs import REMEDIES, CostCounter, Costs, costs_of
 from eval_pipeline.answers.identity import OutputsIdentity
 from eval_pipeline.answers.in_step import AnswersInStep, OutOfStep
+from eval_pipeline.answers.line_files import AnswerFile, AnswerFormat, LineFormat, Shortcut, UsualLine
 from eval_pipeline.answers.parsing import TOO_LARGE, Failure, Usable, parse, without_own
 from eval_pipeline.answers.record import (
     FIRST_TRIAL,
@@ -13,15 +14,7 @@ from eval_pipeline.answers.record import (
     AnswerSource,
     OutputSource,
 )
-from eval_pipeline.answers.recorded import (
-    RECORDED,
-    AnswerFile,
-    LineFormat,
-    Shortcut,
-    index_answers,
-    index_lines,
-    recorded_line,
-)
+from eval_pipeline.answers.recorded import RECORDED, index_answers, recorded_format, recorded_line
 from eval_pipeline.answers.trials import (
     AtLeastOne,
     Stopping,
@@ -42,6 +35,7 @@ __all__ = [
     "TOO_LARGE",
     "Answer",
     "AnswerFile",
+    "AnswerFormat",
     "AnswerSource",
     "AnswersInStep",
     "AtLeastOne",
@@ -58,12 +52,13 @@ __all__ = [
     "TrialRange",
     "Trials",
     "Usable",
+    "UsualLine",
     "costs_of",
     "index_answers",
-    "index_lines",
     "most_trials",
     "parse",
     "parse_trials",
+    "recorded_format",
     "recorded_line",
     "without_own",
 ]

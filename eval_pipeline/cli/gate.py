@@ -16,27 +16,23 @@ from eval_pipeline.decisions import (
     Change,
     Decision,
     Touched,
+    candidates,
     change_since,
     crashed,
     decide,
     only_unread_text_changed,
     touched_suites,
     unusable,
-    was_active,
     worst,
 )
 from eval_pipeline.files import replacing, write_json, write_text
-from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
+from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import active_versions, load_prompt, prompt_name, version_order, versions_in
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
 from eval_pipeline.stages import Workbench, prepare_asking
-from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 
-PROMPT = "prompt"
 ALL_VERSIONS = "all versions"
-_ACTIVATE = "Evaluate a version, and run: eval-pipeline prompt activate"
 LAST_REPORT = "gate.json"
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -68,32 +64,34 @@ def command(
     """
     project = Project.find()
     loaded, broken = load_suites(project, suites or _suites_of(project))
-    found = {suite.name: suite for suite in loaded}
+    chosen = {suite.name: suite for suite in loaded}
     change = change_since(project, revision) if revision is not None else None
     touched = (
-        touched_suites(change, found) if change else {name: Touched(reasons={"asked for"}) for name in found}
+        touched_suites(change, chosen)
+        if change
+        else {name: Touched(reasons={"asked for"}) for name in chosen}
     )
     decisions = [unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
     for name, what in touched.items():
-        causes, refused = _versions(project, found[name], what, change)
+        causes, refused = candidates(project, chosen[name], what, change)
         decisions += refused
         for version, cause in causes.items():
             try:
                 decisions.append(
-                    _decide(Workbench(project, found[name]), version, cause, change, engine, trials)
+                    _decide(Workbench(project, chosen[name]), version, cause, change, engine, trials)
                 )
             except MemoryError:
                 raise
             except Exception as error:  # the red line of one suite; what the others came to is still written
                 traceback.print_exc()
                 decisions.append(crashed(name, version, cause, error))
-    untouched = [name for name in found if name not in touched]
-    report = to_report(decisions, found, untouched)
+    untouched = [name for name in chosen if name not in touched]
+    report = to_report(decisions, chosen, untouched)
     write_json(project.state / LAST_REPORT, report)
     if json_file:
         write_json(json_file, report)
     if markdown:
-        write_text(markdown, to_markdown(decisions, found, untouched))
+        write_text(markdown, to_markdown(decisions, chosen, untouched))
     if junit:
         with replacing(junit) as temporary:
             temporary.write_bytes(to_junit(decisions))
@@ -108,73 +106,6 @@ def _suites_of(project: Project) -> list[str]:
         name
         for name in suite_names(project)
         if project.golden(name).is_dir() or project.prompts(name).is_dir()
-    ]
-
-
-def _versions(
-    project: Project, suite: Suite, touched: Touched, change: Change | None
-) -> tuple[dict[str, str], list[Decision]]:
-    """The versions to evaluate, with the cause, and those that cannot be.
-
-    Evaluated are changed versions, and the active ones where anything else changed. A suite without an
-    active version, or a prompt that lost its own, has nothing that could pass.
-    """
-    folder = project.prompts(suite.name)
-    usable, refused = _changed(suite, folder, touched)
-    causes = {version: [PROMPT] for version in usable}
-    active: list[str] = []
-    try:
-        active = active_versions(suite, folder)
-        missing = _lost(project, suite, touched, change, active)
-        if not (active or causes or refused or missing):
-            missing = [Problem(shown_path(folder), 0, "", "holds no active version", _ACTIVATE)]
-    except BadInput as bad:
-        told = {problem for each in refused.values() for problem in each}
-        missing = [problem for problem in bad.problems if problem not in told]
-    if missing:
-        refused["active version"] = missing
-    if touched.reasons or not (causes or refused):
-        for version in active:
-            causes.setdefault(version, []).extend(sorted(touched.reasons) or [PROMPT])
-    return (
-        {version: ", ".join(why) for version, why in causes.items()},
-        [unusable(suite.name, version, PROMPT, problems) for version, problems in refused.items()],
-    )
-
-
-def _changed(suite: Suite, folder: Path, touched: Touched) -> tuple[list[str], dict[str, list[Problem]]]:
-    """The changed versions that are there and not archived, and the problems of those that cannot be used."""
-    usable: list[str] = []
-    refused: dict[str, list[Problem]] = {}
-    for version in sorted(touched.prompts, key=version_order):
-        if not (folder / f"{version}.md").is_file():
-            continue
-        problems = Problems()
-        try:
-            prompt = load_prompt(suite, folder, version, problems)
-            problems.stop_if_any()
-        except BadInput as bad:
-            refused[version] = bad.problems
-        else:
-            if prompt and prompt.front.status != "archived":
-                usable.append(version)
-    return usable, refused
-
-
-def _lost(
-    project: Project, suite: Suite, touched: Touched, change: Change | None, active: list[str]
-) -> list[Problem]:
-    """The prompts that had an active version, still have versions, and have no active one any more."""
-    folder = project.prompts(suite.name)
-    had = {
-        prompt_name(version)
-        for version in touched.prompts
-        if change and was_active(project, suite.name, version, change.base)
-    }
-    have = {prompt_name(version) for version in versions_in(folder)}
-    return [
-        Problem(shown_path(folder), 0, "", f"no version of {name} is active any more", _ACTIVATE)
-        for name in sorted((had & have) - {prompt_name(version) for version in active})
     ]
 
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.golden import (
-    OverviewBuilder,
-    golden_hash,
-    read_cases,
-    shortfalls,
-    sign_off,
-    unsigned_changes,
-)
+from eval_pipeline.golden import GoldenSet, shortfalls
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
-from eval_pipeline.suite import Overview, Suite
+from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, load_suites, suite_names
 
 
@@ -47,10 +41,11 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
     for each in suites:
         folder = path or project.golden(each.name)
         before = len(problems)
-        hashes, overview = _read(each, folder, problems)
+        golden = _read(each, folder, problems)
+        overview = golden.overview(_references(each, folder, problems))
         if len(problems) > before:
             continue
-        click.echo(f"{each.name}: {counted(len(hashes), 'case')} can be read")
+        click.echo(f"{each.name}: {counted(len(golden), 'case')} can be read")
         for requirement, missing in shortfalls(each, overview):
             for line in requirement.facts(overview) if requirement.facts else ():
                 click.echo(f"  {requirement.name}: {line}")
@@ -58,7 +53,7 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
             for line in missing:
                 click.echo(f"  {requirement.severity}: {requirement.name}: {line}")
         if path is None:
-            unsigned = unsigned_changes(folder, _hash(folder, hashes), hashes, problems)
+            unsigned = golden.unsigned_changes()
             blocked = blocked or bool(unsigned)
             for line in unsigned:
                 click.echo(f"  critical: not signed off: {line}")
@@ -77,30 +72,27 @@ def freeze(suite: str, reason: str, by: str | None) -> None:
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why the golden set is right as it stands.")
     project = Project.find()
-    found = find_suite(project, suite)
-    folder = project.golden(found.name)
+    chosen = find_suite(project, suite)
+    folder = project.golden(chosen.name)
     problems = Problems()
-    hashes, _ = _read(found, folder, problems)
+    golden = _read(chosen, folder, problems)
+    _references(chosen, folder, problems)
     problems.stop_if_any()
-    signed = sign_off(folder, _hash(folder, hashes), hashes, by or person(), reason)
-    size = counted(len(hashes), "case")
-    click.echo(f"{found.name}: {size} signed off by {signed.signed_by} ({signed.golden_hash}).")
+    signed = golden.sign_off(by or person(), reason)
+    size = counted(len(golden), "case")
+    click.echo(f"{chosen.name}: {size} signed off by {signed.signed_by} ({signed.golden_hash}).")
 
 
-def _read(suite: Suite, folder: Path, problems: Problems) -> tuple[dict[str, str], Overview]:
-    overview = OverviewBuilder(suite)
-    hashes: dict[str, str] = {}
-    for golden in read_cases(suite, folder, problems):
-        overview.add(golden)
-        hashes[golden.case.id] = golden.case_hash
+def _read(suite: Suite, folder: Path, problems: Problems) -> GoldenSet:
+    golden = GoldenSet(suite, folder, problems)
+    for _ in golden.read():
+        pass
+    return golden
+
+
+def _references(suite: Suite, folder: Path, problems: Problems) -> Any:
     try:
-        references = context_for(suite, folder).references
+        return context_for(suite, folder).references
     except BadInput as bad:
         problems.include(bad)
-        references = None
-    return hashes, overview.build(references)
-
-
-def _hash(folder: Path, hashes: dict[str, str]) -> str:
-    resources = folder / "resources"
-    return golden_hash(hashes.values(), resources if resources.is_dir() else None)
+        return None

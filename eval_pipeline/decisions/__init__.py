@@ -1,6 +1,7 @@
 """What the numbers allow: gates, objections, approvals, and what a change touches."""
 
 from eval_pipeline.decisions.approvals import Approval, keep_approval, read_approvals, result_key
+from eval_pipeline.decisions.candidates import candidates
 from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
 from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, objections
 from eval_pipeline.decisions.release import Refused, allow_activation, promote
@@ -18,7 +19,6 @@ from eval_pipeline.decisions.touched import (
     change_since,
     only_unread_text_changed,
     touched_suites,
-    was_active,
 )
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Standing",
     "Touched",
     "allow_activation",
+    "candidates",
     "change_since",
     "crashed",
     "decide",
@@ -51,6 +52,5 @@ __all__ = [
     "standing_of",
     "touched_suites",
     "unusable",
-    "was_active",
     "worst",
 ]

@@ -8,15 +8,30 @@ import inspect
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from eval_pipeline.answers import Answer, Trials
 from eval_pipeline.engines.interface import Request
+from eval_pipeline.engines.kinds import EngineEntry, Use, register
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.files import content_hash
 from eval_pipeline.problems import bad_value
+
+
+@register
+class CallableEntry(EngineEntry, frozen=True, tag="callable"):
+    """A Python function, `package.module:function`, sync or async."""
+
+    function: str
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 8
+    trials: Trials = 3
+    description: str = ""
+
+    def open(self, name: str, use: Use) -> CallableEngine:
+        """The engine of that name."""
+        return CallableEngine(name, self.function, self.concurrency, self.trials)
 
 
 class CallableEngine:
@@ -65,12 +80,12 @@ class CallableEngine:
 def _find(name: str, target: str) -> Callable[..., Any]:
     module, _, function = target.partition(":")
     try:
-        found = getattr(importlib.import_module(module), function)
+        target_function = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
         raise bad_value(f"engines.{name}.function", f"{target!r} cannot be loaded: {error}", "") from None
-    if not callable(found):
+    if not callable(target_function):
         raise bad_value(f"engines.{name}.function", f"{target!r} is not a function", "")
-    return found  # type: ignore[no-any-return]
+    return target_function  # type: ignore[no-any-return]
 
 
 def _source(function: Callable[..., Any]) -> str:

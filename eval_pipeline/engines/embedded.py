@@ -13,6 +13,7 @@ import msgspec
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.engines.interface import Request
+from eval_pipeline.engines.kinds import EngineEntry, Use, register
 from eval_pipeline.files import content_hash
 from eval_pipeline.scoring import SHARED_PACKAGES
 from eval_pipeline.suite import PACKAGE, Suite
@@ -67,6 +68,21 @@ def _file(name: str) -> Path | None:
     except ModuleNotFoundError:  # a name inside a module
         return None
     return Path(spec.origin) if spec and spec.origin else None
+
+
+@register
+class EmbeddedEntry(EngineEntry, frozen=True, tag="embedded"):
+    """The suite's own classical system."""
+
+    description: str = ""
+
+    def serves(self, suite: Suite) -> bool:
+        """Whether the suite brings such a system along."""
+        return suite.embedded is not None
+
+    def open(self, name: str, use: Use) -> EmbeddedEngine:
+        """The engine of that name."""
+        return EmbeddedEngine(name, use.suite, use.prompt.parameters, use.resources)
 
 
 class EmbeddedEngine:

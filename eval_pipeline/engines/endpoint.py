@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -30,11 +31,15 @@ from eval_pipeline.engines.calls import (
     withheld,
 )
 from eval_pipeline.engines.interface import Request
-from eval_pipeline.files import Violation
+from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
+from eval_pipeline.files import Violation, content_hash
 from eval_pipeline.problems import bad_value
+from eval_pipeline.project import Project
+from eval_pipeline.suite import Suite
 
 if TYPE_CHECKING:
     from eval_pipeline.engines.connections import Connections, Received
+    from eval_pipeline.engines.limits import Scope
 
 LONGEST_MESSAGE = 300
 HIDDEN = "[hidden]"
@@ -42,6 +47,7 @@ SHORTEST_KEY = 8
 """Shorter texts are not taken for a key inside of an answer, where they may be meant."""
 
 PROTECTED = ("messages", "model")
+URL_REMEDY = "Write https://host/v1; in a user or password, percent-encode what has a meaning in URLs."
 
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -70,9 +76,8 @@ class SuiteLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tokens_per_minute: Positive | None = None
 
 
-class EndpointEntry(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="endpoint"
-):
+@register
+class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
     """A chat completions URL, the model to ask there, and within which limits."""
 
     url: str
@@ -100,17 +105,54 @@ class EndpointEntry(
         place = _place(self.url)
         return f"EndpointEntry({place.bare if place else HIDDEN!r}, {self.model!r})"
 
+    def violations(self) -> Iterable[Violation]:
+        """What is wrong with the entry beyond the types of its fields. No message quotes the URL."""
+        if _place(self.url) is None:
+            remedy = (
+                "Write https://host/v1; in a user or password, percent-encode what has a meaning in URLs."
+            )
+            yield Violation(("url",), "is not a usable URL", remedy)
+        for name in PROTECTED:
+            if name in self.extra_body:
+                yield Violation(("extra_body", name), "cannot be set here", "Remove it.")
+        if self.budget and self.budget.dollars is not None and self.prices is None:
+            yield Violation(("budget", "dollars"), "cannot be held without prices", "Add prices.")
 
-def endpoint_violations(entry: EndpointEntry) -> Iterator[Violation]:
-    """What is wrong with an entry beyond the types of its fields. No message quotes the URL."""
-    if _place(entry.url) is None:
-        remedy = "Write https://host/v1; in a user or password, percent-encode what has a meaning in URLs."
-        yield Violation(("url",), "is not a usable URL", remedy)
-    for name in PROTECTED:
-        if name in entry.extra_body:
-            yield Violation(("extra_body", name), "cannot be set here", "Remove it.")
-    if entry.budget and entry.budget.dollars is not None and entry.prices is None:
-        yield Violation(("budget", "dollars"), "cannot be held without prices", "Add prices.")
+    def metered(self, name: str, project: Project, suite: Suite, schema: dict[str, Any] | None) -> Metered:
+        """What to ask for outputs of that schema; None for plain text."""
+        from eval_pipeline.engines.metered import Limits
+
+        key = os.environ.get(self.key_variable, "").strip() if self.key_variable else None
+        if self.key_variable and not key:
+            remedy = f"Set the environment variable {self.key_variable}."
+            raise bad_value(f"engines.{name}.key_variable", f"{self.key_variable} is not set", remedy)
+        own = self.suites.get(suite.name, SuiteLimits())
+        limits = Limits(
+            concurrency=min(self.concurrency, own.concurrency or self.concurrency),
+            scopes=self._scopes(name, suite, own),
+            attempts=self.attempts,
+            prices=self.prices,
+            budget=self.budget,
+        )
+        # The query of a URL may choose a model; who asks there does not change the answer.
+        address = urlsplit(self.url)
+        place = [address.netloc.rpartition("@")[2], address.path, address.query]
+        options = [self.temperature, self.seed, self.max_tokens, self.structured_output, self.extra_body]
+        model = f"{self.model}-{content_hash([*place, *options])[:8]}"
+        return Metered(model, EndpointClient(self, suite.name, schema, key), limits, self.trials)
+
+    def _scopes(self, name: str, suite: Suite, own: SuiteLimits) -> tuple[Scope, ...]:
+        from eval_pipeline.engines.limits import Scope
+
+        return (
+            Scope(name, self.concurrency, self.requests_per_minute, self.tokens_per_minute),
+            Scope(
+                f"{name} of {suite.name}",
+                own.concurrency,
+                own.requests_per_minute or suite.requests_per_minute,
+                own.tokens_per_minute,
+            ),
+        )
 
 
 class _Place(NamedTuple):
@@ -174,7 +216,7 @@ class EndpointClient:
     def __init__(
         self, entry: EndpointEntry, suite_name: str, schema: dict[str, Any] | None, key: str | None
     ) -> None:
-        for violation in endpoint_violations(entry):
+        for violation in entry.violations():
             raise bad_value(".".join(map(str, violation.path)), violation.message, violation.remedy)
         if key is not None and not re.fullmatch(r"[\x21-\x7e]+", key):
             where = entry.key_variable or "key"

@@ -1,21 +1,21 @@
-"""The journal of metered calls: what was paid for once is never asked again, by no process.
+"""The journal of metered calls: no process asks again for what was answered once.
 
-It also holds the rate limiter's buckets, since all processes that share answers share limits too.
+It also holds the slots and buckets of the rate limiter: processes that share answers share limits, too.
 SQLite by default, PostgreSQL by URL. There is no column for keys, headers or addresses.
 """
 
 from __future__ import annotations
 
-import math
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from eval_pipeline.engines.buckets import Buckets
 from eval_pipeline.engines.journal_tables import journal_tables
+from eval_pipeline.engines.slots import Slots
 from eval_pipeline.store import Database
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ _ROWS_PER_STATEMENT = 50
 """Of nineteen columns each."""
 
 _LARGEST_COUNT = 2**40
-_TURN_SECONDS = 10.0
-_CLOCK_SET_BACK = 60.0
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -83,7 +81,10 @@ class Journal:
         self._database = database
         self._clock = clock
         self._mark = "%s" if database.is_postgres else "?"
-        self._calls, self._buckets, self._holders, _ = journal_tables()
+        tables = journal_tables()
+        self._calls = tables.calls
+        self.slots = Slots(database, tables.holders, clock)
+        self.buckets = Buckets(database, tables.buckets, clock)
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
@@ -156,7 +157,7 @@ class Journal:
         rows: Sequence[Sequence[Any]],
         conflict: str = "",
     ) -> None:
-        """Insert rows with one statement for many: one by one, each would wait for the thread that asks."""
+        """Insert rows, many with one statement: each statement waits for the thread that asks."""
         row_marks = f"({', '.join([self._mark] * len(columns))})"
         for start in range(0, len(rows), _ROWS_PER_STATEMENT):
             part = rows[start : start + _ROWS_PER_STATEMENT]
@@ -181,14 +182,14 @@ class Journal:
         """Those of the calls that have an answer."""
         from sqlalchemy import select
 
-        found: set[str] = set()
+        answered: set[str] = set()
         with self._database.reading() as connection:
             for chunk in _chunks(keys):
                 statement = select(self._calls.c.key).where(
                     self._calls.c.key.in_(chunk), self._calls.c.answered_at.is_not(None)
                 )
-                found.update(connection.scalars(statement))
-        return found
+                answered.update(connection.scalars(statement))
+        return answered
 
     def stats(self) -> list[Usage]:
         """What was asked and what it cost, sorted by suite, version, day and engine."""
@@ -221,7 +222,7 @@ class Journal:
         ]
 
     def purge(self, *, suite: str | None, before: str | None) -> int:
-        """Forget the answers of a suite, those before a moment (ISO 8601, in UTC), or both; say how many."""
+        """Delete the answers of a suite, before a moment (ISO 8601, in UTC), or both; return how many."""
         if suite is None and before is None:
             raise ValueError("a purge needs a suite, a moment, or both")
         statement = self._calls.delete().where(self._calls.c.answered_at.is_not(None))
@@ -230,97 +231,14 @@ class Journal:
         if before is not None:
             statement = statement.where(self._calls.c.answered_at < before)
         with self._database.writing("calls") as connection:
-            forgotten: CursorResult[Any] = connection.execute(statement)
-            return forgotten.rowcount
-
-    def share(
-        self,
-        scope: str,
-        owner: str,
-        slots: int,
-        *,
-        wanted: int,
-        held: int,
-        idle: bool = False,
-        seconds: float,
-        is_gone: Callable[[str], bool] = lambda _: False,
-    ) -> int:
-        """How many of a scope's slots this owner may use from now on, beside all others who want some.
-
-        Others do not get what this owner says it holds: who may use less than it holds gives the rest back
-        by saying so the next time. Who is idle gets what nobody else wants. A share is held for that many
-        seconds.
-        """
-        holders = self._holders.c
-        with self._database.writing(f"slots {scope}") as connection:
-            now = self._clock()
-            rows = connection.execute(self._holders.select().where(holders.scope == scope)).all()
-            gone = [row.owner for row in rows if row.leased_until <= now or is_gone(row.owner)]
-            others = [row for row in rows if row.owner != owner and row.owner not in gone]
-            if gone:
-                connection.execute(
-                    self._holders.delete().where(holders.scope == scope, holders.owner.in_(gone))
-                )
-            wishes = {row.owner: row.wanted for row in others} | {owner: 0 if idle else wanted}
-            fair = _fair_shares(slots, wishes, int(now // _TURN_SECONDS))
-            mine = min(wanted, slots - sum(fair.values())) if idle else fair[owner]
-            may_use = int(max(0, min(mine, slots - sum(row.granted for row in others))))
-            values = {
-                "wanted": wishes[owner],
-                "granted": max(held, may_use),
-                "leased_until": now + seconds,
-            }
-            statement = self._database.insert(self._holders).values(scope=scope, owner=owner, **values)
-            connection.execute(
-                statement.on_conflict_do_update(index_elements=["scope", "owner"], set_=values)
-            )
-        return may_use
-
-    def leave(self, owner: str) -> None:
-        """Give up every slot of an owner."""
-        with self._database.writing("leave") as connection:
-            connection.execute(self._holders.delete().where(self._holders.c.owner == owner))
-
-    def take(self, bucket: str, amount: float, per_minute: float, burst: float) -> float:
-        """Take from a bucket and return 0, or take nothing and return the seconds until there is enough.
-
-        More than the burst can be taken from a full bucket, which then owes the rest.
-        """
-        with self._database.writing(f"bucket {bucket}") as connection:
-            now = self._clock()
-            level, refilled_at, paused_until = self._bucket(connection, bucket, now)
-            if now < refilled_at - _CLOCK_SET_BACK:
-                refilled_at = now
-            level = min(burst, level + max(0.0, now - refilled_at) * per_minute / 60)
-            missing = min(amount, burst) - level
-            wait = max(paused_until - now, missing * 60 / per_minute, 0.0)
-            if not wait:
-                level -= amount
-            self._fill(connection, bucket, level, max(now, refilled_at), paused_until)
-        return wait
-
-    def give_back(self, bucket: str, amount: float) -> None:
-        """Put back what was taken and not used; a negative amount takes what was used beyond it."""
-        with self._database.writing(f"bucket {bucket}") as connection:
-            level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
-            self._fill(connection, bucket, level + amount, refilled_at, paused_until)
-
-    def paused_until(self, bucket: str) -> float:
-        """Until when nobody may take from a bucket (seconds since 1970); 0 where nothing was said."""
-        with self._database.reading() as connection:
-            return self._bucket(connection, bucket, 0.0)[2]
-
-    def pause(self, bucket: str, until: float) -> None:
-        """Let nobody take from a bucket until a moment (seconds since 1970); a longer pause stays."""
-        with self._database.writing(f"bucket {bucket}") as connection:
-            level, refilled_at, paused_until = self._bucket(connection, bucket, self._clock())
-            self._fill(connection, bucket, level, refilled_at, max(paused_until, until))
+            deleted: CursorResult[Any] = connection.execute(statement)
+            return deleted.rowcount
 
     def _rows(self, connection: Connection, keys: Sequence[str]) -> Iterator[RowMapping]:
         for chunk in _chunks(keys):
             marks = ", ".join([self._mark] * len(chunk))
-            found = f"SELECT * FROM {self._calls.name} WHERE key IN ({marks})"  # noqa: S608
-            yield from connection.exec_driver_sql(found, tuple(chunk)).mappings()
+            statement = f"SELECT * FROM {self._calls.name} WHERE key IN ({marks})"  # noqa: S608
+            yield from connection.exec_driver_sql(statement, tuple(chunk)).mappings()
 
     def _change(self, connection: Connection, keys: Iterable[str], statement: Update | Delete) -> None:
         for chunk in _chunks(keys):
@@ -328,18 +246,6 @@ class Journal:
 
     def _held_by(self, owner: str) -> tuple[ColumnElement[bool], ...]:
         return (self._calls.c.owner == owner, self._calls.c.answered_at.is_(None))
-
-    def _bucket(self, connection: Connection, bucket: str, now: float) -> tuple[float, float, float]:
-        row = connection.execute(self._buckets.select().where(self._buckets.c.name == bucket)).one_or_none()
-        # A bucket nobody took from is full, however large its burst is.
-        return (row.level, row.refilled_at, row.paused_until) if row else (math.inf, now, 0.0)
-
-    def _fill(
-        self, connection: Connection, bucket: str, level: float, refilled_at: float, paused_until: float
-    ) -> None:
-        values = {"level": level, "refilled_at": refilled_at, "paused_until": paused_until}
-        statement = self._database.insert(self._buckets).values(name=bucket, **values)
-        connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
 
 
 _ROW = (*Call.__struct_fields__, *Record.__struct_fields__[1:], "owner", "leased_until", "hits")
@@ -362,21 +268,8 @@ def _row(record: Record) -> tuple[Any, ...]:
     )
 
 
-def _fair_shares(slots: int, wanted: Mapping[str, int], turn: int) -> dict[str, int]:
-    """As much for each as for any other, as far as they want it; what cannot be divided goes round."""
-    shares: dict[str, int] = {}
-
-    def place(owner: str) -> tuple[int, int, str]:
-        return wanted[owner], zlib.crc32(f"{turn} {owner}".encode()), owner
-
-    for left, owner in enumerate(sorted(wanted, key=place)):
-        shares[owner] = min(wanted[owner], slots // (len(wanted) - left))
-        slots -= shares[owner]
-    return shares
-
-
 def _count(value: int | None) -> int | None:
-    """A count as an endpoint tells it, which may be any number, within what a database can add up."""
+    """An endpoint's count, which may be any number, within what a database can add up."""
     return None if value is None else max(0, min(value, _LARGEST_COUNT))
 
 

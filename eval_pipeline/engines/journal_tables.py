@@ -1,4 +1,4 @@
-"""The tables that the journal of metered calls keeps."""
+"""The tables of the journal: calls, and what the rate limiter shares between processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class JournalTables(NamedTuple):
-    """Calls, the buckets of the rate limiter, and who holds which slots."""
+    """The tables of the journal's database."""
 
     calls: Table
     buckets: Table
@@ -22,7 +22,7 @@ class JournalTables(NamedTuple):
 
 @functools.cache
 def journal_tables() -> JournalTables:
-    """The tables of the journal."""
+    """The tables, described for SQLAlchemy."""
     from sqlalchemy import BigInteger, Column, Double, Integer, LargeBinary, MetaData, Table
 
     text = text_type()

@@ -16,12 +16,12 @@ from eval_pipeline.engines.journal import Journal
 
 TICK_SECONDS = 0.25
 LONGEST_WAIT = 120.0
-"""An endpoint that asks to be left alone for longer is not waited for."""
+"""Calls to an endpoint that asks for a longer pause fail."""
 RELAXATION = 0.5
-"""So many more calls at once are dared after one that went through: about one of those under way is turned
-away in the long run, however many that are."""
+"""How many more calls at once are tried after one that succeeded. In the long run the endpoint turns away
+about one of those under way, however many there are."""
 LONGEST_PAUSE = 24 * 3600.0
-"""No endpoint is taken at its word for longer."""
+"""A longer pause that an endpoint asks for is cut to this."""
 
 InThread = Callable[..., Awaitable[Any]]
 
@@ -61,10 +61,10 @@ class Limiter:
         granted = gate.wanted
         for scope in self._scopes:
             if scope.concurrency is not None:
-                # Others get a slot only after it was told here that it is held no more: until an answer is
-                # there, calls go on being made within what was granted before.
+                # Others get a slot only after this call says that it is no longer held: until it returns,
+                # calls are made within what was granted before.
                 ask = functools.partial(
-                    self._journal.share,
+                    self._journal.slots.share,
                     scope.name,
                     self._owner,
                     scope.concurrency,
@@ -76,11 +76,11 @@ class Limiter:
                 )
                 granted = min(granted, await self._in_thread(ask))
         gate.grant(granted)
-        gate.pause(await self._in_thread(self._journal.paused_until, self._scopes[0].name))
+        gate.pause(await self._in_thread(self._journal.buckets.paused_until, self._scopes[0].name))
 
     async def leave(self) -> None:
         """Leave the slots to others."""
-        await self._in_thread(self._journal.leave, self._owner)
+        await self._in_thread(self._journal.slots.leave, self._owner)
 
     async def enter(self, tokens: int) -> Entry:
         """Wait until one more call may be made; its place is held until `exit`."""
@@ -106,7 +106,7 @@ class Limiter:
         # What may come at once and what is refilled within a minute stay below the limit together.
         burst = max(1.0, per_minute / 60)
         while delay := await self._in_thread(
-            self._journal.take, bucket, amount, per_minute - (burst - 1), burst
+            self._journal.buckets.take, bucket, amount, per_minute - (burst - 1), burst
         ):
             await asyncio.sleep(delay)
 
@@ -115,11 +115,11 @@ class Limiter:
         for scope in self._per_minute:
             if scope.tokens_per_minute is not None and used != estimated:
                 await self._in_thread(
-                    self._journal.give_back, f"{scope.name} tokens", float(estimated - used)
+                    self._journal.buckets.give_back, f"{scope.name} tokens", float(estimated - used)
                 )
 
     def relax(self) -> None:
-        """A call went through: after a back-off, dare a little more."""
+        """A call succeeded: after a back-off, allow a little more at once."""
         self._gate.relax()
 
     def back_off(self, entry: Entry) -> None:
@@ -127,10 +127,10 @@ class Limiter:
         self._gate.back_off(entry)
 
     async def pause(self, seconds: float) -> None:
-        """The endpoint wants to be left alone for a while, by everybody."""
+        """The endpoint asks everybody to pause."""
         until = time.time() + min(seconds, LONGEST_PAUSE)
         self._gate.pause(until)
-        await self._in_thread(self._journal.pause, self._scopes[0].name, until)
+        await self._in_thread(self._journal.buckets.pause, self._scopes[0].name, until)
 
 
 class _Gate:

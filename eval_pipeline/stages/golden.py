@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from eval_pipeline.golden import (
-    GoldenCase,
-    OverviewBuilder,
-    golden_hash,
-    inputs_hash,
-    read_cases,
-    resources_folder,
-    unsigned_changes,
-)
+from eval_pipeline.golden import GoldenSet
 from eval_pipeline.problems import Problems
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import GoldenFacts, GoldenTable
@@ -31,25 +22,12 @@ class LoadedGolden:
 
 def load_golden(bench: Workbench) -> LoadedGolden:
     """Read a suite's golden set; every problem of every file at once, or a table of all cases."""
-    folder = bench.golden_folder
     problems = Problems()
-    overview = OverviewBuilder(bench.suite)
-    case_hashes: dict[str, str] = {}
-    input_hashes: dict[str, str] = {}
-
-    def rows() -> Iterator[GoldenCase]:
-        for golden in read_cases(bench.suite, folder, problems):
-            overview.add(golden)
-            case_hashes[golden.case.id] = golden.case_hash
-            input_hashes[golden.case.id] = golden.input_hash
-            yield golden
+    golden = GoldenSet(bench.suite, bench.golden_folder, problems)
 
     def facts() -> GoldenFacts:
         problems.stop_if_any()
-        resources = resources_folder(folder)
-        present = golden_hash(case_hashes.values(), resources)
-        return GoldenFacts(present, inputs_hash(input_hashes, resources), len(case_hashes))
+        return GoldenFacts(golden.hash, golden.inputs_hash, len(golden))
 
-    table = GoldenTable.write(bench.store.golden_folder(bench.suite.name), rows(), facts)
-    unsigned = unsigned_changes(folder, table.facts.golden_hash, case_hashes, problems)
-    return LoadedGolden(table, overview.build(bench.context.references), unsigned)
+    table = GoldenTable.write(bench.store.golden_folder(bench.suite.name), golden.read(), facts)
+    return LoadedGolden(table, golden.overview(bench.context.references), golden.unsigned_changes())

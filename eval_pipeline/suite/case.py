@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 
 import msgspec
 
-from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFile
+from eval_pipeline.answers import FIRST_TRIAL, Answer, AnswerFormat
 from eval_pipeline.problems import Problems
 
 Input = TypeVar("Input")
@@ -41,10 +42,10 @@ class CaseReader(Protocol):
 
 
 class AnswerReader(Protocol):
-    """Opens a file of recorded outputs."""
+    """Chooses how a file of recorded outputs is read."""
 
-    def __call__(self, path: Path, problems: Problems) -> AnswerFile:
-        """The answers of a file, found by case and trial; what cannot be read goes to `problems`."""
+    def __call__(self, path: Path) -> AnswerFormat:
+        """The format of a file."""
 
 
 class Item(NamedTuple):
@@ -53,11 +54,16 @@ class Item(NamedTuple):
     case: Case[Any, Any]
     trial: int
     output: Any
-    answer: Answer
+    look_up: Callable[[], Answer]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer that holds the output; it is looked up each time."""
+        return self.look_up()
 
 
 class Items(Sequence[Item]):
-    """Items as columns: `cases` and `outputs` for scoring that goes by columns, an `Item` each otherwise."""
+    """Items as columns: `cases` and `outputs` for scoring by columns, an `Item` for each otherwise."""
 
     def __init__(
         self,
@@ -73,7 +79,7 @@ class Items(Sequence[Item]):
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> Items:
-        """Items of one trial that are there already."""
+        """Items of one trial."""
         trial = items[0].trial if items else FIRST_TRIAL
         return cls(
             [item.case for item in items],
@@ -94,4 +100,4 @@ class Items(Sequence[Item]):
     def __getitem__(self, index: int | slice) -> Item | list[Item]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        return Item(self.cases[index], self._trial, self.outputs[index], self._answer(index))
+        return Item(self.cases[index], self._trial, self.outputs[index], partial(self._answer, index))

@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from eval_pipeline.answers import Answer, AnswersInStep, index_answers
-from eval_pipeline.files import Part
+from eval_pipeline.answers import Answer, AnswerFormat, recorded_format
 from eval_pipeline.suite.case import AnswerReader, Case, CaseReader, Item
 from eval_pipeline.suite.context import Context, Score
 from eval_pipeline.suite.counts import CaseScore, Sums
@@ -81,9 +80,8 @@ class Suite:
     """Its metrics are among the suite's, and `judge: str | None = None` is one of the suite's settings."""
     errored: Callable[[Case[Any, Any], Answer | None], CaseScore] | None = None
     """What an errored case counts as in metrics that are not means over cases: at its worst."""
-    answers: AnswerReader = index_answers
-    answers_in_step: Callable[[Path, Part], AnswersInStep | None] | None = None
-    """A quicker way to read outputs that follow the cases one by one; None for a file that has none."""
+    answers: AnswerReader | None = None
+    """Chooses the format of an outputs file, where a suite reads others besides `recorded_format`."""
     groups: tuple[str, ...] = ()
     """Case attributes by which every metric is also shown."""
     trial_metrics: tuple[TrialMetric, ...] = ()
@@ -154,6 +152,10 @@ class Suite:
     def variables(self) -> tuple[str, ...]:
         """The names that a prompt template may use."""
         return tuple(each.name for each in msgspec.structs.fields(self.prepared or self.input))
+
+    def answer_format(self, path: Path) -> AnswerFormat:
+        """How a file of recorded outputs is read."""
+        return self.answers(path) if self.answers else recorded_format(self.output)
 
     def metric(self, name: str) -> Metric:
         """The metric of that name."""

@@ -30,19 +30,19 @@ def opened(path: Path, *lines: str | bytes) -> tuple[AnswerFile, list[tuple[int,
 
 
 def texts(answers: AnswerFile, *keys: tuple[str, int]) -> list[str | None]:
-    found = [answers.get(*key) for key in keys]
-    return [answer.text if answer else "no answer" for answer in found]
+    looked_up = [answers.get(*key) for key in keys]
+    return [answer.text if answer else "no answer" for answer in looked_up]
 
 
-def test_answers_are_found_by_case_and_trial(tmp_path: Path) -> None:
-    answers, found = opened(
+def test_answers_are_looked_up_by_case_and_trial(tmp_path: Path) -> None:
+    answers, problems = opened(
         tmp_path / "o.jsonl",
         '{"case_id": "b", "trial": 3, "output": {"label": "B3"}}',
         '{"output": {"label": "A"}, "case_id": "a", "extra": [1]}',
         "",
         '{"case_id": "b", "output": {"label": "B1"}}\r',
     )
-    assert found == []
+    assert problems == []
     assert answers.trials == (1, 3)
     assert texts(answers, ("a", 1), ("b", 1), ("b", 3)) == [f'{{"label": "{x}"}}' for x in ("A", "B1", "B3")]
     assert texts(answers, ("a", 3), ("c", 1)) == ["no answer", "no answer"]
@@ -58,14 +58,14 @@ def test_of_several_lines_for_a_case_and_trial_the_last_counts(tmp_path: Path) -
 
 
 def test_an_empty_file_has_one_trial_and_no_answer(tmp_path: Path) -> None:
-    answers, found = opened(tmp_path / "o.jsonl")
-    assert (answers.trials, answers.get("a", 1), found) == ((1,), None, [])
+    answers, problems = opened(tmp_path / "o.jsonl")
+    assert (answers.trials, answers.get("a", 1), problems) == ((1,), None, [])
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     lines = [f'{{"case_id": "{case}", "output": "{case}é"}}' for case in "ab"]
-    answers, found = opened(tmp_path / "o.jsonl", "\ufeff" + lines[0], lines[1])
-    assert found == []
+    answers, problems = opened(tmp_path / "o.jsonl", "\ufeff" + lines[0], lines[1])
+    assert problems == []
     assert texts(answers, ("a", 1), ("b", 1)) == ["aé", "bé"]
 
 
@@ -79,7 +79,7 @@ def test_everything_about_an_answer_is_read(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_named_and_good_ones_kept(tmp_path: Path) -> None:
-    answers, found = opened(
+    answers, problems = opened(
         tmp_path / "o.jsonl",
         '{"trial": 1}',
         '{"case_id": 1, "trial": "x"}',
@@ -90,13 +90,13 @@ def test_bad_lines_are_named_and_good_ones_kept(tmp_path: Path) -> None:
         "[" * 100_000,
         '{"case_id": "b", "outp',
     )
-    assert [(line, field) for line, field, _ in found] == [
+    assert [(line, field) for line, field, _ in problems] == [
         (1, "case_id"),
         (2, "case_id"),
         (2, "trial"),
         *((line, "") for line in (4, 5, 6, 7, 8)),
     ]
-    assert [("cut off" in message) for _, _, message in found[-2:]] == [False, True]
+    assert [("cut off" in message) for _, _, message in problems[-2:]] == [False, True]
     assert texts(answers, ("a", 1)) == ["1"]
 
 

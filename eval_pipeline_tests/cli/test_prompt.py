@@ -116,45 +116,6 @@ def test_entries_of_the_changelog_stand_newest_first(fresh: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("front", "follows"),
-    [
-        ("suite: toy\nstatus: active\n", "suite: toy\nstatus: candidate\npredecessor: guess-v1.0\n"),
-        (
-            "\"status\" : 'active' # now\nsuite: toy\n",
-            '"status" : candidate # now\npredecessor: guess-v1.0\nsuite: toy\n',
-        ),
-        (
-            "status: active\nsuite: toy\npredecessor:\n",
-            "status: candidate\nsuite: toy\npredecessor: guess-v1.0\n",
-        ),
-        (
-            "description: 'one: two'\npredecessor: \"guess-v0.9\"\nsuite: toy\nstatus: active\n",
-            "predecessor: guess-v1.0\nsuite: toy\nstatus: candidate\n",
-        ),
-    ],
-)
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_front_matter_is_edited_and_not_rewritten(
-    fresh: Project, front: str, follows: str, ends: str, mark: str
-) -> None:
-    def file(content: str) -> bytes:
-        return f"{mark}---\n{content}---\n{BODY}".replace("\n", ends).encode()
-
-    from eval_pipeline.cli.prompt import _copy
-    from eval_pipeline.problems import Problems
-    from eval_pipeline.prompts import load_prompt
-    from eval_pipeline.suites import find_suite
-
-    prompt_file(fresh, "guess-v1.0").write_bytes(file(front))
-    problems = Problems()
-    active = load_prompt(find_suite(fresh, "toy"), fresh.prompts("toy"), "guess-v1.0", problems)
-    assert active, list(problems)
-    _copy(active, prompt_file(fresh, "guess-v1.1"))
-    assert prompt_file(fresh, "guess-v1.1").read_bytes() == file(follows)
-
-
-@pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("guess",), "--minor or --major: is missing. Say how large the change is."),
@@ -351,14 +312,14 @@ DYING = """
 import os, sys
 from eval_pipeline.cli import main, prompt
 
-write, left = prompt._write, int(sys.argv.pop(1))
+write, left = prompt.write_edited, int(sys.argv.pop(1))
 def dying(*arguments):
     global left
     if not left:
         os._exit(9)
     left -= 1
     write(*arguments)
-prompt._write = dying
+prompt.write_edited = dying
 main()
 """
 

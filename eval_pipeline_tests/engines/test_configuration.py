@@ -9,7 +9,9 @@ import yaml
 
 from eval_pipeline import stages
 from eval_pipeline.engines import Engine, MeteredEngine, open_engine, read_engines
-from eval_pipeline.engines.configuration import EmbeddedEntry, EnginesFile, RecordedEntry
+from eval_pipeline.engines.configuration import EnginesFile
+from eval_pipeline.engines.embedded import EmbeddedEntry
+from eval_pipeline.engines.recorded import RecordedEntry
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import FrontMatter, Prompt, active_versions

@@ -27,7 +27,6 @@ from eval_pipeline.engines.endpoint import (
     EndpointClient,
     EndpointEntry,
     Prices,
-    endpoint_violations,
     retry_delay,
 )
 from eval_pipeline.problems import BadInput
@@ -379,7 +378,7 @@ def test_what_changes_the_body(
 @pytest.mark.parametrize("name", ["model", "messages"])
 def test_the_extra_body_cannot_change_what_is_asked_of_whom(name: str) -> None:
     entry = entry_for("http://host/v1", extra_body={name: "other"})
-    assert [violation.path for violation in endpoint_violations(entry)] == [("extra_body", name)]
+    assert [violation.path for violation in entry.violations()] == [("extra_body", name)]
     with pytest.raises(BadInput, match=name):
         EndpointClient(entry, "decomposition", SCHEMA, None)
 
@@ -581,7 +580,7 @@ def test_an_entry_as_it_is_written() -> None:
     assert entry == EndpointEntry(
         "https://host/v1", "tiny", timeouts=Timeouts(total=5), prices=Prices(1, 2), budget=Budget(dollars=3)
     )
-    assert list(endpoint_violations(entry)) == []
+    assert list(entry.violations()) == []
 
 
 @pytest.mark.parametrize(
@@ -607,7 +606,7 @@ def test_entries_that_are_wrong(settings: dict[str, Any]) -> None:
 
 def test_dollars_need_prices() -> None:
     entry = entry_for("https://host/v1", budget=Budget(dollars=1))
-    assert [violation.path for violation in endpoint_violations(entry)] == [("budget", "dollars")]
+    assert [violation.path for violation in entry.violations()] == [("budget", "dollars")]
 
 
 def test_importing_it_does_not_load_the_http_client() -> None:

@@ -24,7 +24,7 @@ from eval_pipeline.suites.grounded_qa.scoring import (
     report_keys,
     score,
 )
-from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces, traces_in_step
+from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, answer_format
 
 SUITE = Suite(
     name="grounded_qa",
@@ -45,8 +45,7 @@ SUITE = Suite(
     embedded=answer,
     parameters=Parameters,
     settings=Settings,
-    answers=read_traces,
-    answers_in_step=traces_in_step,
+    answers=answer_format,
     groups=("answerability", "evidence"),
     requirements=REQUIREMENTS,
     reporting=Reporting(advice=advise, report_keys=report_keys),

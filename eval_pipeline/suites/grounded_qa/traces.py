@@ -11,14 +11,13 @@ from eval_pipeline.answers import (
     FIRST_TRIAL,
     LARGEST_TRIAL,
     Answer,
-    AnswerFile,
-    AnswersInStep,
+    AnswerFormat,
     LineFormat,
     Shortcut,
-    index_answers,
-    index_lines,
+    UsualLine,
+    recorded_format,
 )
-from eval_pipeline.files import Part, decode_line, json_lines
+from eval_pipeline.files import decode_line, json_lines
 from eval_pipeline.problems import Problems
 
 NULL = msgspec.Raw(b"null")
@@ -85,14 +84,13 @@ def _output_text(answer: bytes, retrieved: bytes) -> str | None:
     return answer.decode("utf-8", "replace")
 
 
-class UsualTrace(msgspec.Struct, frozen=True, gc=False):
+class UsualTrace(UsualLine, frozen=True, gc=False, kw_only=True):
     """A trace with nothing unusual about it."""
 
     answer_json: GroundedClaim
     qid: str = ""
-    trial: int = FIRST_TRIAL
+    q_id: str = ""
     retrieved_ids: list[str] | None = None
-    error: None = None
 
     def output(self) -> GroundedClaim | None:
         """The answer with what was retrieved; None where its claim says nothing."""
@@ -101,7 +99,6 @@ class UsualTrace(msgspec.Struct, frozen=True, gc=False):
         return answer if answer.claim and not answer.claim.isspace() else None
 
 
-SHORTCUT = Shortcut(UsualTrace, UsualTrace.output)
 TRACES = LineFormat(
     Trace,
     key=Trace.key,
@@ -109,30 +106,21 @@ TRACES = LineFormat(
     id_field="qid",
     remedy='A line is {"qid": "…", "retrieved_ids": […], "answer_json": {"claim": "…", "citations": […]}}.',
     brief=TraceKey,
-    shortcut=SHORTCUT,
+    shortcut=Shortcut(UsualTrace, UsualTrace.output),
     forgives_cut=True,
 )
 
 
-def read_traces(path: Path, problems: Problems) -> AnswerFile:
-    """Open a trace file, or an outputs file as every suite takes it: the first line tells which it is."""
-    return index_lines(path, problems, TRACES) if _are_traces(path) else index_answers(path, problems)
-
-
-def traces_in_step(path: Path, part: Part) -> AnswersInStep | None:
-    """A part of a trace file whose lines may follow the cases one by one."""
-    return AnswersInStep(path, TRACES, SHORTCUT, part) if _are_traces(path) else None
-
-
-def _are_traces(path: Path) -> bool:
-    return "case_id" not in _first_fields(path)
+def answer_format(path: Path) -> AnswerFormat:
+    """Traces, or an outputs file as every suite reads it, which has `case_id` on its first line."""
+    return recorded_format(GroundedAnswer) if "case_id" in _first_fields(path) else TRACES
 
 
 def _first_fields(path: Path) -> set[str]:
     """The field names of the first line that is not blank."""
-    unheard = Problems()
-    for line in json_lines(path, unheard):
-        decoded = decode_line(line.data, line.number, path, unheard)
+    ignored = Problems()
+    for line in json_lines(path, ignored):
+        decoded = decode_line(line.data, line.number, path, ignored)
         value: Any = decoded.value if decoded else None
         return set(value) if isinstance(value, dict) else set()
     return set()

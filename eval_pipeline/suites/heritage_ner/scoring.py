@@ -143,7 +143,7 @@ def _told(entity: Entity) -> str:
 
 def errored(case: Case[NerInput, NerExpected], answer: Answer | None) -> CaseScore:
     """An error counts as if it had predicted as many wrong entities as there is gold."""
-    nothing = Item(case, 1, Extraction([]), answer or Answer(case.id))
+    nothing = Item(case, 1, Extraction([]), lambda: answer or Answer(case.id))
     scored = score([nothing], Context())
     counts = {name: float(values[0]) for name, values in scored.counts.items()}
     for name, source in WORST.items():

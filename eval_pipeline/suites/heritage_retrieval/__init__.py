@@ -15,7 +15,7 @@ from eval_pipeline.suites.heritage_retrieval.scoring import (
     score,
     source_rows,
 )
-from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, open_answers
+from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, answer_format
 
 SUITE = Suite(
     name="heritage_retrieval",
@@ -36,7 +36,7 @@ SUITE = Suite(
     prepare=prepare,
     resources=load_corpus,
     errored=errored,
-    answers=open_answers,
+    answers=answer_format,
     groups=GROUPS,
     measure=measure,
     requirements=REQUIREMENTS,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.answers import FIRST_TRIAL, RECORDED, Answer, AnswerFile, index_answers
+from eval_pipeline.answers import FIRST_TRIAL, RECORDED, Answer, AnswerFile, AnswerFormat, recorded_format
 from eval_pipeline.files import BYTE_ORDER_MARK, json_lines, shown_field, violations_of, write_text
 from eval_pipeline.golden import JSON_LINES
 from eval_pipeline.metrics.ranking import ranked
@@ -297,11 +297,19 @@ class RunAnswers(AnswerFile):
         return None if text is None else Answer(case_id, trial, text)
 
 
-def open_answers(path: Path, problems: Problems) -> AnswerFile:
-    """Recorded results: a TREC run, or JSON Lines as in every suite."""
+class RunFormat:
+    """TREC runs as outputs files."""
+
+    def open(self, path: Path, problems: Problems) -> AnswerFile:
+        """Read a run."""
+        return RunAnswers(path, read_run(path, problems))
+
+
+def answer_format(path: Path) -> AnswerFormat:
+    """A TREC run, or JSON Lines as in every suite."""
     if path.suffix.lower() in JSON_LINES or not path.is_file() or _begins_with_json(path):
-        return index_answers(path, problems)
-    return RunAnswers(path, read_run(path, problems))
+        return recorded_format(Retrieval)
+    return RunFormat()
 
 
 def _begins_with_json(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,14 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import OutOfStep, parse
+from eval_pipeline.answers import AnswerFile, parse
 from eval_pipeline.cli import score as score_command
-from eval_pipeline.files import WHOLE
 from eval_pipeline.golden import read_cases
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
+from eval_pipeline.scoring import files
 from eval_pipeline.suites.grounded_qa import SUITE
-from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, read_traces, traces_in_step
+from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, answer_format
 from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 from eval_pipeline_tests.suites.grounded_qa.examples import GOLD, TRACES
 
@@ -27,6 +26,10 @@ from eval_pipeline_tests.suites.grounded_qa.examples import GOLD, TRACES
 def write(path: Path, *lines: Any) -> Path:
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return path
+
+
+def read_traces(path: Path, problems: Problems) -> AnswerFile:
+    return answer_format(path).open(path, problems)
 
 
 def gold_problems(path: Path, *lines: Any) -> list[tuple[int, str, str]]:
@@ -113,53 +116,6 @@ def test_the_shortcut_and_the_long_way_agree(tmp_path: Path, traces: list[Any]) 
             assert stated == (parsed.output.claim, parsed.output.citations, parsed.output.retrieved_ids)  # type: ignore
 
 
-def in_step(path: Path, ids: Sequence[str]) -> list[Any] | None:
-    """What answers in step yield for each case, two cases at a time; None where they are out of step."""
-    answers = traces_in_step(path, WHOLE)
-    assert answers is not None
-    found: list[Any] = []
-    try:
-        for start in range(0, len(ids), 2):
-            some = ids[start : start + 2]
-            for case_id, output in zip(some, answers.outputs(some, 1), strict=True):
-                found.append(output or parse(answers.get(case_id, 1), GroundedAnswer))
-        answers.without_case(ids)
-    except OutOfStep:
-        return None
-    return found
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(TRACE, min_size=1, max_size=4, unique_by=lambda trace: str(trace["qid"])), st.booleans())
-def test_answers_in_step_are_those_of_the_index(tmp_path: Path, traces: list[Any], blank: bool) -> None:
-    path = write(tmp_path / "trace.jsonl", *traces, *[" "] * blank)
-    ids = [trace["qid"] for trace in traces]
-    indexed = read_traces(path, Problems())
-    found = in_step(path, ids)
-    assert found is not None
-    direct = indexed.outputs(ids, 1)
-    long_way = [parse(indexed.get(case_id, 1), GroundedAnswer) for case_id in ids]
-    assert found == [short or long for short, long in zip(direct, long_way, strict=True)]
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [TRACES[1], TRACES[0], TRACES[2]],
-        TRACES[:2],
-        [*TRACES, TRACES[0]],
-        [TRACES[0], {**TRACES[1], "trial": 2}, TRACES[2]],
-        [TRACES[0], {**TRACES[1], "trial": 2, "error": "timeout"}, TRACES[2]],
-        [TRACES[0], "{", TRACES[2]],
-        [TRACES[0], [1], TRACES[2]],
-    ],
-)
-def test_what_does_not_follow_the_cases_is_out_of_step(tmp_path: Path, lines: list[Any]) -> None:
-    ids = [entry["qid"] for entry in GOLD]
-    assert in_step(write(tmp_path / "good.jsonl", *TRACES), ids) is not None
-    assert in_step(write(tmp_path / "t.jsonl", *lines), ids) is None
-
-
 @pytest.mark.parametrize(
     "traces",
     [
@@ -169,6 +125,8 @@ def test_what_does_not_follow_the_cases_is_out_of_step(tmp_path: Path, lines: li
         TRACES[:2],
         [{**TRACES[0], "error": "timeout"}, *TRACES[1:]],
         [TRACES[0], {**TRACES[1], "trial": 2}, TRACES[2]],
+        [TRACES[0], {**TRACES[1], "tokens": "many"}, TRACES[2]],
+        [{**TRACES[0], "latency_ms": 5}, {**TRACES[1], "answer_json": "no"}, TRACES[2]],
     ],
 )
 def test_large_files_are_scored_in_parts_with_the_same_result(
@@ -176,18 +134,18 @@ def test_large_files_are_scored_in_parts_with_the_same_result(
 ) -> None:
     gold, outputs = write(tmp_path / "gold.jsonl", *GOLD), write(tmp_path / "t.jsonl", *traces)
     whole = run_score(gold, outputs)
-    monkeypatch.setattr(score_command, "LEAST_PART", 1)
-    monkeypatch.setattr(score_command, "usable_processors", lambda: 3)
+    monkeypatch.setattr(files, "LEAST_PART", 1)
+    monkeypatch.setattr(files, "usable_processors", lambda: 3)
     assert run_score(gold, outputs) == whole
-    monkeypatch.setattr(score_command, "_score_in_step", lambda *given: None)
+    monkeypatch.setattr(files.OutputsScorer, "score_in_step", lambda *given: None)
     assert run_score(gold, outputs) == whole
 
 
 def run_score(gold: Path, outputs: Path) -> tuple[int, str]:
     arguments = ["grounded_qa", "--golden", str(gold), "--outputs", str(outputs), "--json"]
     done = CliRunner().invoke(score_command.command, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit)
-    return done.exit_code, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit | BadInput)
+    return done.exit_code, done.output + str(done.exception)
 
 
 @pytest.mark.parametrize(

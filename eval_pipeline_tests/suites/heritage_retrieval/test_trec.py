@@ -14,7 +14,7 @@ from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suites.heritage_retrieval import SUITE
 from eval_pipeline.suites.heritage_retrieval.trec import (
     Result,
-    open_answers,
+    answer_format,
     read_qrels,
     read_run,
     read_topics,
@@ -114,7 +114,7 @@ def test_a_run_gives_answers_whatever_the_order_of_its_lines(folder: Path) -> No
     path = folder / "x.run"
     path.write_text(RUN)
     problems = Problems()
-    answers = open_answers(path, problems)
+    answers = answer_format(path).open(path, problems)
     assert named(problems) == []
     assert answers.trials == (1,)
     answer = answers.get("q1", 1)
@@ -133,7 +133,7 @@ def test_a_run_gives_answers_whatever_the_order_of_its_lines(folder: Path) -> No
 def test_recorded_json_lines_are_still_read(folder: Path) -> None:
     path = folder / "x.txt"
     path.write_text('\ufeff{"case_id": "q1", "output": {"results": []}}\n')
-    answer = open_answers(path, Problems()).get("q1", 1)
+    answer = answer_format(path).open(path, Problems()).get("q1", 1)
     assert answer is not None
     assert answer.text == '{"results": []}'
 

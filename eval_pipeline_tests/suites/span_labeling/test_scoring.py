@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
+from functools import partial
 from typing import Any
 
 import pytest
@@ -341,7 +342,7 @@ def test_nothing_is_matched_across_cases(
             case_of(gold, prompt, f"case-{number}").case,
             1,
             Labels([Span(**each) for each in predicted]),
-            Answer(f"case-{number}"),
+            partial(Answer, f"case-{number}"),
         )
         for number, (prompt, gold, predicted) in enumerate(drawn)
     ]

@@ -1,0 +1,97 @@
+"""Editing prompt files: lines of the front matter change, everything else stays as it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from eval_pipeline.files import write_text
+from eval_pipeline.problems import bad_value, shown_path
+from eval_pipeline.prompts.versions import (
+    FrontMatter,
+    Prompt,
+    Status,
+    as_written,
+    prompt_name,
+    version_order,
+    versions_in,
+)
+
+BYTE_ORDER_MARK = "\ufeff"
+_FRONT_END = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_STATUS = re.compile(
+    r"""^((["']?)status\2[ \t]*:[ \t]*)(["']?)(?:active|candidate|archived)\3""", re.MULTILINE
+)
+_PREDECESSOR = re.compile(r"^(predecessor[ \t]*:)[ \t]*[^#\n]*?(?=[ \t]*(?:#.*)?$)", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^description[ \t]*:.*\n(?:[ \t]+.*\n|[ \t]*\n)*", re.MULTILINE)
+
+
+def next_version(folder: Path, active: Prompt, *, major: bool) -> str:
+    """The next free number: after the active version's minor ones, or after every major one."""
+    versions = [version_order(each) for each in versions_in(folder) if prompt_name(each) == active.name]
+    if major:
+        return f"{active.name}-v{max(major for _, major, _ in versions) + 1}.0"
+    current = version_order(active.version)[1]
+    minor = max(minor for _, major, minor in versions if major == current)
+    return f"{active.name}-v{current}.{minor + 1}"
+
+
+def following(active: Prompt) -> str:
+    """The text of a version as a candidate that follows it, without its description."""
+    head, body = _parts(active)
+    head = _DESCRIPTION.sub("", head, count=1)
+    head = _STATUS.sub(r"\g<1>candidate", head, count=1)
+    if _PREDECESSOR.search(head):
+        head = _PREDECESSOR.sub(rf"\g<1> {active.version}", head, count=1)
+    else:
+        head = re.sub(
+            _STATUS.pattern + r".*\n", rf"\g<0>predecessor: {active.version}\n", head, count=1, flags=re.M
+        )
+    expected = replace(active.front, status="candidate", predecessor=active.version, description="")
+    _stop_unless(active, head + body, expected)
+    return head + body
+
+
+def with_status(prompt: Prompt, status: Status) -> str:
+    """The text of a version with another status."""
+    head, body = _parts(prompt)
+    head = _STATUS.sub(rf"\g<1>{status}", head, count=1)
+    _stop_unless(prompt, head + body, replace(prompt.front, status=status))
+    return head + body
+
+
+def _parts(prompt: Prompt) -> tuple[str, str]:
+    """A prompt file's front matter, with the lines around it, and its body."""
+    text = read_edited(prompt.path)
+    match = _FRONT_END.search(text, text.find("\n"))
+    end = match.end() if match else 0
+    return text[:end], text[end:]
+
+
+def _stop_unless(prompt: Prompt, text: str, expected: FrontMatter) -> None:
+    """Refuse to write front matter that says something else than intended."""
+    written = as_written(text.removeprefix(BYTE_ORDER_MARK))
+    if written is None or written.front != expected:
+        raise bad_value(
+            shown_path(prompt.path),
+            "its front matter is written in a way that cannot be edited",
+            "Write suite, status, predecessor and description each on a line of its own.",
+        )
+
+
+def read_edited(path: Path) -> str:
+    """A file's text with line ends of one kind; a byte order mark stays."""
+    try:
+        return path.read_bytes().decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        remedy = "Save the file as UTF-8."
+        raise bad_value(shown_path(path), f"byte {error.start} is not UTF-8", remedy) from None
+
+
+def write_edited(path: Path, text: str, like: Path | None = None) -> None:
+    """Write a text with the line ends of the file it replaces, or of another one."""
+    model = like or path
+    ends = "\r\n" if model.is_file() and b"\r\n" in model.read_bytes() else "\n"
+    write_text(path, text.replace("\n", ends))
