@@ -70,7 +70,9 @@ def command(
     found = {name: find_suite(project, name) for name in names}
     change = change_since(project, revision) if revision is not None else None
     touched = (
-        touched_suites(change, found) if change else {name: Touched(reasons={"asked for"}) for name in found}
+        touched_suites(project, change, found)
+        if change
+        else {name: Touched(reasons={"asked for"}) for name in found}
     )
     decisions: list[Decision] = []
     for name, what in touched.items():

@@ -1,8 +1,9 @@
 """From cases and answers to numbers."""
 
+from eval_pipeline.scoring.closure import EVERYTHING, MissingCode, Reference
 from eval_pipeline.scoring.context import context_for, measured_models
 from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point
-from eval_pipeline.scoring.identity import SHARED_PACKAGES, scorer_version
+from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, scorer_version
 from eval_pipeline.scoring.score import score_blocks, score_cases
 from eval_pipeline.scoring.scores import ROWS_AT_ONCE, Scores, merged
 from eval_pipeline.scoring.summary import (
@@ -16,19 +17,24 @@ from eval_pipeline.scoring.summary import (
 )
 
 __all__ = [
+    "EVERYTHING",
     "NEAR",
+    "PACKAGE",
     "ROWS_AT_ONCE",
-    "SHARED_PACKAGES",
     "WORST_CASES",
     "CaseResult",
+    "Code",
     "Evaluation",
     "Identity",
     "MetricValue",
+    "MissingCode",
     "Point",
+    "Reference",
     "Scores",
     "Summary",
     "case_results",
     "context_for",
+    "engine_version",
     "measured_models",
     "merged",
     "score_blocks",
