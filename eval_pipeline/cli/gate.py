@@ -67,7 +67,7 @@ def command(
     chosen = {suite.name: suite for suite in loaded}
     change = change_since(project, revision) if revision is not None else None
     touched = (
-        touched_suites(change, chosen)
+        touched_suites(project, change, chosen)
         if change
         else {name: Touched(reasons={"asked for"}) for name in chosen}
     )

@@ -9,18 +9,18 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from eval_pipeline.decisions.changed_code import changed_code
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import MARKER, Project
 from eval_pipeline.prompts import Prompt, as_written
+from eval_pipeline.scoring import PACKAGE
 from eval_pipeline.suite import Suite
 
-PACKAGE = "eval_pipeline"
-NOT_SCORING = ("cli", "automation", "reports")
-"""Parts of the package that decide no number."""
 ENGINES = "engines"
 OTHER_ENGINES = f"{MARKER}, whose change is not part of this evaluation"
 NOTES = ("README.md", "CHANGELOG.md")
 COMPILED = "__pycache__"
+SUITES = "suites"
 GOLDEN_REASONS = {"gates.yaml": "gates", "approvals": "approvals", "baseline": "baseline"}
 """What a file of a golden folder is called, where it is not the golden set itself."""
 
@@ -78,37 +78,28 @@ def text_at(project: Project, commit: str, file: Path) -> str | None:
     return done.stdout.removeprefix("\ufeff") if done.returncode == 0 else None
 
 
-def touched_suites(change: Change, suites: Iterable[str]) -> dict[str, Touched]:
+def touched_suites(project: Project, change: Change, suites: Iterable[str]) -> dict[str, Touched]:
     """Which suites a change touches, and how."""
-    found = {suite: Touched() for suite in suites}
+    touched = {suite: Touched() for suite in suites}
     everywhere: set[str] = set()
+    code = False
     for file in change.files:
         parts = file.parts
-        own = _suite_of(parts)
         if COMPILED in parts or (len(parts) <= 3 and file.name in NOTES):
             continue
-        if parts[0] == "prompts" and len(parts) == 3 and file.suffix == ".md" and parts[1] in found:
-            found[parts[1]].prompts.add(file.stem)
-        elif parts[0] == "golden" and len(parts) > 2 and parts[1] in found:
-            found[parts[1]].reasons.add(GOLDEN_REASONS.get(parts[2], "golden set"))
-        elif own:
-            if own in found:
-                found[own].reasons.add("scoring code")
+        if parts[0] == "prompts" and len(parts) == 3 and file.suffix == ".md" and parts[1] in touched:
+            touched[parts[1]].prompts.add(file.stem)
+        elif parts[0] == "golden" and len(parts) > 2 and parts[1] in touched:
+            touched[parts[1]].reasons.add(GOLDEN_REASONS.get(parts[2], "golden set"))
         elif str(file) == MARKER:
             everywhere.add(ENGINES)
-        elif parts[0] == PACKAGE and len(parts) > 1 and parts[1] not in NOT_SCORING:
-            everywhere.add("scoring code")
+        code = code or parts[0] in (PACKAGE, SUITES)
     if PurePosixPath(MARKER) in change.undone:
         everywhere.add(OTHER_ENGINES)
-    for touched in found.values():
-        touched.reasons |= everywhere
-    return {suite: touched for suite, touched in found.items() if touched.prompts or touched.reasons}
-
-
-def _suite_of(parts: tuple[str, ...]) -> str:
-    """The suite that a file of code belongs to: `eval_pipeline/suites/<suite>/…` or `suites/<suite>/…`."""
-    inside = parts[1:] if parts[0] == PACKAGE else parts
-    return inside[1] if len(inside) > 2 and inside[0] == "suites" else ""
+    changed = changed_code(project, change.base, touched) if code else {}
+    for suite, each in touched.items():
+        each.reasons |= everywhere | changed.get(suite, set())
+    return {suite: each for suite, each in touched.items() if each.prompts or each.reasons}
 
 
 def was_active(project: Project, suite: str, version: str, base: str) -> bool:

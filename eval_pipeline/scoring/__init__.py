@@ -1,9 +1,10 @@
 """From cases and answers to numbers."""
 
+from eval_pipeline.scoring.closure import EVERYTHING, MissingCode, Reference
 from eval_pipeline.scoring.context import context_for, measured_models
 from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point
 from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
-from eval_pipeline.scoring.identity import SHARED_PACKAGES, scorer_version
+from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, scorer_version
 from eval_pipeline.scoring.score import score_cases
 from eval_pipeline.scoring.scores import ROWS_AT_ONCE, Scores
 from eval_pipeline.scoring.summary import (
@@ -17,21 +18,26 @@ from eval_pipeline.scoring.summary import (
 )
 
 __all__ = [
+    "EVERYTHING",
     "NEAR",
+    "PACKAGE",
     "ROWS_AT_ONCE",
-    "SHARED_PACKAGES",
     "WORST_CASES",
     "CaseResult",
+    "Code",
     "Evaluation",
     "Identity",
     "MetricValue",
+    "MissingCode",
     "OutputsScorer",
     "Point",
+    "Reference",
     "ScoredFile",
     "Scores",
     "Summary",
     "case_results",
     "context_for",
+    "engine_version",
     "measured_models",
     "score_cases",
     "scorer_version",

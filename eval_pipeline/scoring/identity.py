@@ -1,21 +1,102 @@
-"""What identifies the code that scores."""
+"""What identifies the code that scores: everything that the numbers of a suite rest on, and nothing else."""
 
 from __future__ import annotations
 
-import importlib
+import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
-from eval_pipeline.files import files_hash
-from eval_pipeline.suite import PACKAGE, Suite
+from eval_pipeline.scoring.closure import EVERYTHING, Closure, Reference
+from eval_pipeline.scoring.sources import Sources, Statement
+from eval_pipeline.suite import Suite
 
-SHARED_PACKAGES = ("metrics", "language", "suites._heritage", "suites._video")
-"""Folders of pure functions and word lists that suites score with."""
+PACKAGE = "eval_pipeline"
+SUITES = f"{PACKAGE}.suites"
+
+WORDING = ("description", "table_units", "confusions", "problems", "advice")
+"""Parts of a suite that are words for people, and pictures. Tables are numbers."""
+ASKING = ("embedded", "prepare", "prepared", "parameters", "variables", "requests_per_minute")
+"""Parts that decide what is asked or how the embedded engine answers: answers have their own identity."""
+GOLDEN = ("reader", "measure", "requirements")
+"""Parts that read and check the golden set, which has its own identity, too."""
+NOT_SCORING = (*WORDING, *ASKING, *GOLDEN)
+"""Whatever else a suite has counts as part of its scorer."""
+GROUPED = {"reporting": "Reporting"}
+"""Parts that are groups of parts, and the class of each."""
+ENGINE = ("embedded", "prepare", "parameters", "resources")
+"""Parts that the embedded engine's answers come from."""
+SCORING = (
+    Reference(f"{PACKAGE}.answers", "parse"),
+    Reference(f"{PACKAGE}.scoring", "score_cases"),
+    Reference(f"{PACKAGE}.scoring", "case_results"),
+    Reference(f"{PACKAGE}.scoring.summary", "measured"),
+    Reference(f"{PACKAGE}.suite", "Case"),
+)
+"""What turns the cases and answers of every suite into numbers."""
+
+
+class Code:
+    """The code of this package and of further folders of suites, to be identified by what of it is used."""
+
+    def __init__(self, package: Path, *suites: Path) -> None:
+        self._closure = Closure(Sources(((PACKAGE, package), *((SUITES, folder) for folder in suites))))
+
+    def scorer(self, suite: str) -> str:
+        """The hash of what scores a suite."""
+        return self._closure.hash([*SCORING, *self._declared(suite, lambda name: name not in NOT_SCORING)])
+
+    def engine(self, suite: str) -> str:
+        """The hash of a suite's embedded engine."""
+        return self._closure.hash(self._declared(suite, ENGINE.__contains__))
+
+    def golden(self, suite: str) -> str:
+        """The hash of what reads and checks a suite's golden set."""
+        return self._closure.hash(self._declared(suite, GOLDEN.__contains__))
+
+    def shared(self, *names: Reference) -> str:
+        """The hash of code that belongs to no suite."""
+        return self._closure.hash(names)
+
+    def _declared(self, suite: str, counts: Callable[[str], bool]) -> list[Reference | Statement]:
+        """Some parts of what a suite is declared with; its whole module where that cannot be read."""
+        module = f"{SUITES}.{suite}"
+        bound = self._closure.bound(Reference(module, "SUITE"))
+        parts = self._closure.declared(bound[0], "Suite") if len(bound) == 1 else None
+        if parts is None:
+            return [Reference(module, EVERYTHING)]
+        for group, class_name in GROUPED.items():
+            if group in parts and (members := self._closure.declared(parts[group], class_name)):
+                parts = {name: part for name, part in parts.items() if name != group} | members
+        return [part for name, part in parts.items() if counts(name)]
 
 
 def scorer_version(suite: Suite) -> str:
-    """The scoring code in one word: a suite's own modules, what suites share, and what sums it up."""
-    here = Path(__file__).parent
-    own = Path(str(importlib.import_module(f"{PACKAGE}.{suite.name}").__file__)).parent
-    folders = [own, *(here.parent.joinpath(*name.split(".")) for name in SHARED_PACKAGES)]
-    folders += [here, here.with_name("suite")]
-    return files_hash(file for folder in folders for file in folder.rglob("*.py"))
+    """The hash of the code that scores a suite, as this process runs it."""
+    return _scorer(_folders(), suite.name)
+
+
+def engine_version(suite: Suite) -> str:
+    """The hash of the code of a suite's embedded engine, as this process runs it."""
+    return _engine(_folders(), suite.name)
+
+
+def _folders() -> tuple[Path, ...]:
+    """Where this process takes its code from, suites of projects included."""
+    suites = sys.modules.get(SUITES)
+    return Path(__file__).parent.parent, *map(Path, suites.__path__ if suites else ())
+
+
+@cache
+def _code(folders: tuple[Path, ...]) -> Code:
+    return Code(*folders)
+
+
+@cache
+def _scorer(folders: tuple[Path, ...], suite: str) -> str:
+    return _code(folders).scorer(suite)
+
+
+@cache
+def _engine(folders: tuple[Path, ...], suite: str) -> str:
+    return _code(folders).engine(suite)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -111,28 +111,43 @@ def summarize(
 def _summary(
     suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[MeasuredModel]
 ) -> Summary:
-    trials = sorted(set(scores.trials.tolist()))
-    by_trial = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
-    over_trials = _trial_metrics(suite, scores, by_trial, len(trials))
-    values = by_trial | over_trials
+    numbers = measured(suite, scores)
+    values = numbers.by_trial | numbers.over_trials
     units = {name: each.unit for name, each in quantities(suite).items()}
     results = [
         gate_result(gate, name, values[name].value, values[name].applies, units[name])
         for name, gate in gates.items()
     ]
-    tables = _tables(suite, scores) | _trial_tables(suite, by_trial, over_trials)
+    tables = _tables(suite, scores) | _trial_tables(suite, numbers.by_trial, numbers.over_trials)
     return Summary(
         suite=suite.name,
         cases=scores.case_count,
-        trials=len(trials),
+        trials=len(set(scores.trials.tolist())),
         errors=scores.errors,
         metrics=values,
-        groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
+        groups=numbers.groups,
         tables=tables,
         gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
         problems=tuple(suite.reporting.problems(tables)) if suite.reporting.problems else (),
         models=tuple(models),
     )
+
+
+class Measured(NamedTuple):
+    """The numbers alone, before gates and tables for people."""
+
+    by_trial: dict[str, MetricValue]
+    over_trials: dict[str, MetricValue]
+    groups: dict[str, dict[str, dict[str, float | None]]]
+
+
+def measured(suite: Suite, scores: Scores) -> Measured:
+    """Every metric, over everything and by group."""
+    trials = sorted(set(scores.trials.tolist()))
+    by_trial = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
+    over_trials = _trial_metrics(suite, scores, by_trial, len(trials))
+    groups = {axis: _groups(suite, scores, axis, trials) for axis in suite.groups}
+    return Measured(by_trial, over_trials, groups)
 
 
 def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:

@@ -1,0 +1,67 @@
+"""Which suites' numbers come from other code than at a commit."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from eval_pipeline.project import Project
+from eval_pipeline.scoring import EVERYTHING, PACKAGE, Code, MissingCode, Reference
+
+EVALUATION = (Reference(f"{PACKAGE}.stages", EVERYTHING), Reference(f"{PACKAGE}.decisions", "objections"))
+"""What every evaluation goes through, from the golden set to what blocks."""
+
+
+def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[str, set[str]]:
+    """What of the code behind each suite differs from a commit. Comments and unused code do not count."""
+    with TemporaryDirectory() as folder:
+        base = Path(folder)
+        _extract(project, commit, base)
+        before, now = _code(project, base), _code(project, project.root)
+        everywhere = (
+            set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {"evaluation code"}
+        )
+        return {suite: everywhere | _changed(before, now, suite) for suite in suites}
+
+
+def _changed(before: Code, now: Code, suite: str) -> set[str]:
+    parts: dict[str, Callable[[Code], str]] = {
+        "scoring code": lambda code: code.scorer(suite),
+        "engine code": lambda code: code.engine(suite),
+        "golden set code": lambda code: code.golden(suite),
+    }
+    return {reason for reason, part in parts.items() if not _same(before, now, part)}
+
+
+def _same(before: Code, now: Code, part: Callable[[Code], str]) -> bool:
+    """Whether some code is the same; it is not where either cannot be read, such as a suite that is new."""
+    try:
+        return part(before) == part(now)
+    except (MissingCode, SyntaxError, ValueError, OSError):
+        return False
+
+
+def _code(project: Project, tree: Path) -> Code:
+    """The code of a project in a tree. A project without the package uses the one that runs."""
+    held = (project.root / PACKAGE / "suites").is_dir()
+    package = tree / PACKAGE if held else Path(__file__).parent.parent
+    return Code(package, tree / project.own_suites.relative_to(project.root))
+
+
+def _extract(project: Project, commit: str, folder: Path) -> None:
+    """Put the code of a project as it was at a commit into a folder; nothing where there was none."""
+    for name in (PACKAGE, project.own_suites.name):
+        done = subprocess.run(
+            ["git", "archive", "--format=tar", commit, name],
+            cwd=project.root,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            # What cannot be taken out, such as a link to elsewhere, is missing there, and so a difference.
+            with tarfile.open(fileobj=io.BytesIO(done.stdout), errorlevel=0) as archive:
+                archive.extractall(folder, filter="data")
