@@ -11,7 +11,8 @@ import pytest
 from eval_pipeline.decisions.changed_code import EVALUATION, changed_code
 from eval_pipeline.project import Project
 from eval_pipeline.scoring.closure import EVERYTHING, Closure
-from eval_pipeline.scoring.identity import PACKAGE, Sources
+from eval_pipeline.scoring.identity import PACKAGE
+from eval_pipeline.scoring.sources import Sources
 from eval_pipeline_tests.conftest import REPOSITORY, TOY
 
 TOY_CODE = "suites/toy/__init__.py"
