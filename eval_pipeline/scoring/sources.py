@@ -13,6 +13,7 @@ from eval_pipeline.files import files_hash
 
 COMPILED = "__pycache__"
 EXPORTS = "__all__"
+INIT = "__init__.py"
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,17 @@ class Sources:
 
     def module(self, name: str) -> Module | None:
         """The module of that name; None where there is none."""
-        for package, folder in self.folders:
-            if name == package or name.startswith(f"{package}."):
-                path = folder.joinpath(*name.removeprefix(package).split(".")[1:])
-                if path.is_dir():
-                    return Module(name, path / "__init__.py")
-                if path.with_name(f"{path.name}.py").is_file():
-                    return Module(name, path.with_name(f"{path.name}.py"))
-        return None
+        paths = [
+            folder.joinpath(*name.removeprefix(package).split(".")[1:])
+            for package, folder in self.folders
+            if name == package or name.startswith(f"{package}.")
+        ]
+        for path in paths:
+            for file in (path / INIT, path.with_name(f"{path.name}.py")):
+                if file.is_file():
+                    return Module(name, file)
+        # A folder alone is a package, too, but gives way to one that is elsewhere.
+        return next((Module(name, path / INIT) for path in paths if path.is_dir()), None)
 
 
 class Imported(NamedTuple):
@@ -81,7 +85,7 @@ class Module:
     """Modules, or names that may be some, that are imported as such and so run with this one."""
 
     def __post_init__(self) -> None:
-        if self.file.is_file():  # a folder is a package without it, too
+        if self.file.is_file():
             self._add(ast.parse(self.file.read_bytes()).body)
 
     @property
@@ -115,7 +119,7 @@ class Module:
                 name = each.name if each.asname else each.name.partition(".")[0]
                 yield each.asname or name, Imported(name)
             return
-        package = self.name.split(".") + ["__init__"] * (self.file.name == "__init__.py")
+        package = self.name.split(".") + ["__init__"] * (self.file.name == INIT)
         above = package[: -node.level] if node.level else []
         module = ".".join([*above, *([node.module] if node.module else [])])
         for each in node.names:

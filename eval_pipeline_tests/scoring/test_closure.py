@@ -65,7 +65,6 @@ SAME = {
     "unused constant": ("use.py", "SPARE = 4", "SPARE = 5"),
     "unused function next door": ("shared/parts.py", "return 1\n", "return 2\n"),
     "unused function of an alias": ("kit.py", "return 0", "return 9"),
-    "names for export": ("use.py", '["root"]', '["root", "beside"]'),
     "unused import": ("use.py", ", unused", ""),
     "for type checkers": ("kit.py", "FACTOR = 2", "if TYPE_CHECKING:\n    X = 1\nFACTOR = 2"),
     "as a program": ("kit.py", "FACTOR = 2", "if __name__ == '__main__':\n    other()\nFACTOR = 2"),
@@ -182,6 +181,22 @@ def test_versions_of_numeric_libraries_count_where_they_are_used(
     after = hash_of(tmp_path, files), hash_of(tmp_path, files, Reference("made.use", "other"))
     assert before[0] != after[0]
     assert before[1] == after[1]
+
+
+def test_a_whole_module_counts_without_what_it_exports(tmp_path: Path) -> None:
+    whole = Reference("made.use", EVERYTHING)
+    before = hash_of(tmp_path, TREE, whole)
+    assert hash_of(tmp_path, edited("use.py", '["root"]', "[]"), whole) == before
+    assert hash_of(tmp_path, edited("use.py", "SPARE = 4", "SPARE = 5"), whole) != before
+
+
+def test_a_package_wins_over_a_folder_that_only_has_its_name(tmp_path: Path) -> None:
+    (tmp_path / "first" / "use").mkdir(parents=True)
+    second = tmp_path / "second" / "use"
+    second.mkdir(parents=True)
+    (second / "__init__.py").write_text("def root(): ...\n")
+    closure = Closure(Sources((("made", tmp_path / "first"), ("made", tmp_path / "second"))))
+    assert [each.module.file for each in closure.statements([ROOT])] == [second / "__init__.py"]
 
 
 def test_code_that_is_not_there(tmp_path: Path) -> None:
