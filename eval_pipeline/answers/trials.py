@@ -69,9 +69,9 @@ def parse_trials(value: Any) -> Trials | None:
     """Trials as people give them: 3, "3", "1-5", {"min": 1, "max": 5}; None where nothing is given."""
     if value is None:
         return None
-    if isinstance(value, str) and (found := _RANGE.fullmatch(value.strip())):
-        low, high = int(found[1]), int(found[2] or found[1])
-        value = {"min": low, "max": high} if found[2] else low
+    if isinstance(value, str) and (match := _RANGE.fullmatch(value.strip())):
+        low, high = int(match[1]), int(match[2] or match[1])
+        value = {"min": low, "max": high} if match[2] else low
     try:
         trials: Trials = msgspec.convert(value, Trials)
     except msgspec.ValidationError:

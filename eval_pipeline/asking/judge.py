@@ -63,8 +63,8 @@ def _read_labels(judge: Judge, file: Path) -> dict[str, tuple[Any, bool]]:
             if labels.setdefault(content_hash(asked), (asked, right))[0] is not asked:
                 problems.add(file, "stands there twice", "Keep one of them.", line=line)
         for wanted in {True, False} - {right for _, right in labels.values()} if not len(problems) else ():
-            found = "right" if wanted else "wrong"
-            problems.add(file, f"holds no answer that is {found}", "Add some of either kind.", field="right")
+            kind = "right" if wanted else "wrong"
+            problems.add(file, f"holds no answer that is {kind}", "Add some of either kind.", field="right")
     problems.stop_if_any()
     return labels
 
@@ -101,35 +101,36 @@ class EngineJudge:
         asked = {(name, FIRST_TRIAL): example for name, (example, _) in self._labels.items()}
         verdicts = self._ask(asked.items())
         pairs = [
-            (right, self._judge.right(found.output) if isinstance(found, Usable) else None)
-            for (_, right), found in ((self._labels[name], verdicts[name, trial]) for name, trial in asked)
+            (right, self._judge.right(verdict.output) if isinstance(verdict, Usable) else None)
+            for (_, right), verdict in ((self._labels[name], verdicts[name, trial]) for name, trial in asked)
         ]
         agreed = sum(label == ruled for label, ruled in pairs)
         unjudged = sum(ruled is None for _, ruled in pairs)
         kappa = cohen_kappa(pairs)
-        told = f"{agreed}/{len(pairs)} labelled answers judged as people judged them"
-        told += f" (Cohen's κ {kappa:.2f})" if kappa is not None else ""
-        return Measured(agreed / len(pairs), f"{told}, {unjudged} without a verdict" if unjudged else told)
+        summary = f"{agreed}/{len(pairs)} labelled answers judged as people judged them"
+        summary += f" (Cohen's κ {kappa:.2f})" if kappa is not None else ""
+        summary += f", {unjudged} without a verdict" if unjudged else ""
+        return Measured(agreed / len(pairs), summary)
 
     def _ask(self, questions: Iterable[tuple[tuple[str, int], Any]]) -> Verdicts:
         from eval_pipeline.asking.collecting import run
 
-        found: dict[tuple[str, int], Usable | Failure] = {}
+        verdicts: dict[tuple[str, int], Usable | Failure] = {}
 
         async def requests() -> AsyncIterator[Request]:
             for key, question in questions:
                 prompt = f"{self._before}{msgspec.json.encode(question).decode()}{self._after}"
                 if len(prompt) > LONGEST_PROMPT:
                     detail = f"{len(prompt):,} characters to judge; the limit is {LONGEST_PROMPT:,}"
-                    found[key] = Failure(TOO_LARGE, detail)
+                    verdicts[key] = Failure(TOO_LARGE, detail)
                 else:
-                    found[key] = Failure(MISSING, "the judge gave no answer")
+                    verdicts[key] = Failure(MISSING, "the judge gave no answer")
                     yield Request(*key, None, prompt)
 
         async def ask() -> None:
             async with aclosing(self._engine.answer(requests())) as answers:
                 async for answer in answers:
-                    found[answer.case_id, answer.trial] = parse(answer, self._judge.verdict)
+                    verdicts[answer.case_id, answer.trial] = parse(answer, self._judge.verdict)
 
         run(ask())
-        return found
+        return verdicts

@@ -30,11 +30,11 @@ def evidence_of(
     family, others = partition(suite, gates)
     moments = paired_metrics([*family, *others], old, new)
     plan = looks_of(range_, moments)
-    found = [
+    evidence = [
         *_with_verdicts(moments.select(slice(len(family))), family, gates, (), plan),
         *_with_verdicts(moments.select(slice(len(family), None), None), others, gates, (1,), plan),
     ]
-    return {metric.name: each for metric, each in zip([*family, *others], found, strict=True)}
+    return {metric.name: each for metric, each in zip([*family, *others], evidence, strict=True)}
 
 
 def partition(suite: Suite, gates: Mapping[str, Gate]) -> tuple[list[Metric], list[Metric]]:
@@ -71,8 +71,8 @@ def _with_verdicts(
 ) -> list[Evidence]:
     if not metrics:
         return []
-    found = judge(moments, rules_for(metrics, gates, family), plan)
-    columns = {each.name: np.ravel(getattr(found, each.name)).tolist() for each in fields(found)}
+    verdicts = judge(moments, rules_for(metrics, gates, family), plan)
+    columns = {each.name: np.ravel(getattr(verdicts, each.name)).tolist() for each in fields(verdicts)}
     return [
         Evidence(
             cases=columns["cases"][place],

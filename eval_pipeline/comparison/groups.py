@@ -22,7 +22,7 @@ def group_changes(
     """Every gated metric in every group of at least two cases, corrected for their number."""
     metrics, _ = partition(suite, gates)
     rules = rules_for(metrics, gates)
-    found: list[tuple[str, str, Estimate]] = []
+    estimates: list[tuple[str, str, Estimate]] = []
     for axis in suite.groups:
         names, group_of = old.attribute(axis)
         ids = np.array(old.case_ids)
@@ -30,15 +30,15 @@ def group_changes(
         for name, cases in zip(names, members, strict=True):
             if len(cases) > 1 and len(names) > 1:
                 moments = paired_metrics(metrics, old.restricted(cases), new.restricted(cases))
-                found.append((axis, name, Estimate(moments)))
-    if not found:
+                estimates.append((axis, name, Estimate(moments)))
+    if not estimates:
         return ()
-    p_values = [np.minimum(estimate.p_value * estimate.slack, 1.0) for _, _, estimate in found]
+    p_values = [np.minimum(estimate.p_value * estimate.slack, 1.0) for _, _, estimate in estimates]
     adjusted = benjamini_hochberg(np.concatenate(p_values))
-    parts = adjusted.reshape(len(found), len(metrics))
+    parts = adjusted.reshape(len(estimates), len(metrics))
     return tuple(
         change
-        for (axis, name, estimate), part in zip(found, parts, strict=True)
+        for (axis, name, estimate), part in zip(estimates, parts, strict=True)
         for change in _group(axis, name, estimate, part, metrics, rules)
     )
 

@@ -40,7 +40,7 @@ class MetricChange(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What the cases say of a difference. Null where it cannot be told."""
+    """What the cases say of a difference. Null where they do not suffice."""
 
     cases: int
     verdict: Literal["improved", "unchanged", "inconclusive", "regressed"]

@@ -38,7 +38,7 @@ class Purse:
         self._changed = asyncio.Condition()
 
     def setting_aside(self, tokens: int, dollars: float) -> _Spending:
-        """Count an estimate for one call until what it came to is told; refused where the budget is spent."""
+        """Count an estimate for one call until its real cost is known; refused where the budget is spent."""
         return _Spending(self if self._allowed else None, tokens, dollars)
 
     async def set_aside(self, estimate: Mapping[str, float]) -> None:

@@ -124,11 +124,11 @@ class Connections:
         except socket.gaierror:
             return CallFailed(CONNECTION, "the host's name is not known")
         except ssl.SSLError:
-            told = "no secure connection: the host's certificate or TLS does not do"
-            return CallFailed(CONNECTION, told)
+            reason = "no secure connection: the host's certificate or TLS does not do"
+            return CallFailed(CONNECTION, reason)
         except OSError as error:
-            told = os.strerror(error.errno) if error.errno else "none of the host's addresses answers"
-            return CallFailed(CONNECTION, f"cannot connect: {told}")
+            reason = os.strerror(error.errno) if error.errno else "none of the host's addresses answers"
+            return CallFailed(CONNECTION, f"cannot connect: {reason}")
 
     async def _open(self) -> _Connection | CallFailed:
         loop = asyncio.get_running_loop()
@@ -148,8 +148,8 @@ class Connections:
             status = await tunnel.status
             if status != b"200":
                 plain.abort()
-                told = f": {status.decode()}" if status.isdigit() else ""
-                return CallFailed(CONNECTION, f"the proxy does not connect{told}")
+                reason = f": {status.decode()}" if status.isdigit() else ""
+                return CallFailed(CONNECTION, f"the proxy does not connect{reason}")
             connection = _Connection()
             transport = await loop.start_tls(plain, connection, tls, server_hostname=self._host)
         except BaseException:

@@ -290,7 +290,7 @@ class EndpointClient:
             await connections.close()
 
     async def _ask(self, body: bytes) -> Reply | CallFailed:
-        """What a call comes to. A status that tells of an error counts, however its body ended."""
+        """What a call comes to. An error status counts, however its body ended."""
         assert self._connections is not None, "calls are made inside of `async with`"
         received = await self._connections.post(body)
         if not received.status or received.good:
@@ -322,8 +322,8 @@ class EndpointClient:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return CallFailed(MALFORMED, "the answer is not JSON")
         if not completion.choices:
-            told = self._presentable(_message_in(body, fallback=False))
-            return CallFailed(MALFORMED, f"the answer has no choice{told and f': {told}'}")
+            detail = self._presentable(_message_in(body, fallback=False))
+            return CallFailed(MALFORMED, f"the answer has no choice{detail and f': {detail}'}")
         choice = completion.choices[0]
         message, reason = choice.message or _Message(), choice.finish_reason or ""
         text, reason = (message.refusal, REFUSAL) if message.refusal else (message.text(), reason)
@@ -362,15 +362,15 @@ def _message_in(body: bytearray, *, fallback: bool = True) -> str:
     """What an error's body says; where it has no known form, all of it or nothing."""
     text = body.decode("utf-8", "replace")
     try:
-        found = msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return text if fallback else ""
     for name in ("error", "message", "detail"):
-        if isinstance(found, dict) and found.get(name):
-            found = found[name]
-    if isinstance(found, str):
-        return found
-    return msgspec.json.encode(found).decode() if fallback else ""
+        if isinstance(value, dict) and value.get(name):
+            value = value[name]
+    if isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode() if fallback else ""
 
 
 def _tokens(count: Any) -> int | None:

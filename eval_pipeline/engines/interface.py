@@ -33,7 +33,7 @@ class Engine(Protocol):
 
     @property
     def trials(self) -> Trials:
-        """How many trials it runs unless told otherwise: one where answers do not vary."""
+        """How many trials it runs unless a run says otherwise: one where answers do not vary."""
 
     @property
     def varies(self) -> bool:

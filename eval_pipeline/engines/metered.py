@@ -379,7 +379,7 @@ def _tokens(record: Record) -> int:
 
 
 def _pause(failure: CallFailed, attempt: int) -> float:
-    """How long to wait before the next attempt: as told, else longer each time, and never in step."""
+    """How long to wait before the next attempt: as the endpoint asks, else longer each time, at random."""
     if failure.retry_after is not None:
         return failure.retry_after
     longest = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2.0 ** (attempt - 1))

@@ -39,8 +39,8 @@ def read_tsv(
         if not line.strip():
             continue
         if len(cells) != len(names):
-            told = f"{len(cells)} cells, the header has {len(names)}"
-            problems.add(path, told, "Separate cells by tabs.", line=number)
+            message = f"{len(cells)} cells, the header has {len(names)}"
+            problems.add(path, message, "Separate cells by tabs.", line=number)
         elif usable:
             value = {name: cell.strip() for name, cell in zip(names, cells, strict=True) if cell.strip()}
             record = converted(value, record_type, path, lambda _: number, problems, check)  # noqa: B023

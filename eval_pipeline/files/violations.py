@@ -48,8 +48,8 @@ def violations_of(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[V
     try:
         msgspec.convert(value, expected)
     except (msgspec.ValidationError, RecursionError) as error:
-        found = list(_nested_violations(value, expected, path))
-        yield from found or [_violation(str(error), path)]
+        nested = list(_nested_violations(value, expected, path))
+        yield from nested or [_violation(str(error), path)]
 
 
 def shown_field(path: FieldPath) -> str:
@@ -67,12 +67,12 @@ def converted(
     prefix: FieldPath = (),
 ) -> T | None:
     """A plain value as a record; None where it has problems, each of which is added with its line."""
-    found = [*violations_of(value, record_type), *misspelt(value, record_type)]
+    violations = [*violations_of(value, record_type), *misspelt(value, record_type)]
     record = None
-    if not found:
+    if not violations:
         record = msgspec.convert(value, record_type)
-        found = list(check(record))
-    for number, violation in enumerate(found):
+        violations = list(check(record))
+    for number, violation in enumerate(violations):
         problems.add(
             path,
             violation.message,
@@ -81,7 +81,7 @@ def converted(
             line=line_of(violation.path if number < MOST_LOCATED else ()),
             field=shown_field((*prefix, *violation.path)),
         )
-    return None if found else record
+    return None if violations else record
 
 
 def _violation(message: str, path: FieldPath) -> Violation:

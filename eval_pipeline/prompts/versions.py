@@ -139,8 +139,8 @@ def active_versions(suite: Suite, folder: Path) -> list[str]:
 
 def versions_in(folder: Path) -> list[str]:
     """The versions a folder holds, in order."""
-    found = (path.stem for path in folder.glob("*.md") if _VERSION.fullmatch(path.stem))
-    return sorted(found, key=version_order)
+    versions = (path.stem for path in folder.glob("*.md") if _VERSION.fullmatch(path.stem))
+    return sorted(versions, key=version_order)
 
 
 def _parse(suite: Suite, path: Path, problems: Problems) -> Prompt | None:

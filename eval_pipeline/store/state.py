@@ -113,8 +113,8 @@ class Store:
     def proposals(self, suite: str) -> list[Proposal]:
         """What versions of a suite propose."""
         folder = self._root / "proposals" / suite
-        found = (_read(folder, file.name, Proposal) for file in sorted(folder.glob("*.json")))
-        return [proposal for proposal in found if proposal is not None]
+        proposals = (_read(folder, file.name, Proposal) for file in sorted(folder.glob("*.json")))
+        return [proposal for proposal in proposals if proposal is not None]
 
     def drop_proposals(self, suite: str, name: str) -> None:
         """Forget what versions of a prompt propose: their baseline is another one now."""

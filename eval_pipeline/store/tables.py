@@ -73,9 +73,9 @@ class GoldenTable:
             with _row_writer(loading, _golden_schema()) as writer:
                 for golden in rows:
                     writer.add(record(golden))
-                found = facts()
-                writer.finish(found)
-            return cls(loading.replace(folder / f"{found.golden_hash}.parquet"), found)
+                known_facts = facts()
+                writer.finish(known_facts)
+            return cls(loading.replace(folder / f"{known_facts.golden_hash}.parquet"), known_facts)
         finally:
             loading.unlink(missing_ok=True)
 
@@ -128,7 +128,7 @@ class AnswerTable:
     @classmethod
     @contextmanager
     def writing(cls, folder: Path) -> Iterator[AnswerWriter]:
-        """Yield a writer; once it is told what its answers are, the table appears under that name."""
+        """Yield a writer; once it knows the identity of its answers, the table appears under that name."""
         loading = folder / f".loading-{uuid.uuid4().hex}.parquet"
         try:
             with _row_writer(loading, _answer_schema()) as rows:
@@ -141,8 +141,8 @@ class AnswerTable:
     @property
     def stopping(self) -> Stopping | None:
         """Why no further trial was asked; None where their number was fixed."""
-        found = self._file.metadata.metadata.get(STOPPING)
-        return msgspec.json.decode(found, type=Stopping) if found else None
+        stored = self._file.metadata.metadata.get(STOPPING)
+        return msgspec.json.decode(stored, type=Stopping) if stored else None
 
     @property
     def costs(self) -> Costs:

@@ -32,7 +32,7 @@ _ATTRIBUTE_TAGS = tuple(each.name for each in msgspec.structs.fields(Description
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A document that was retrieved: how well it fits, and which retriever found it."""
+    """A document that was retrieved: how well it fits, and which retriever returned it."""
 
     doc_id: str
     score: float | None = None
@@ -68,8 +68,8 @@ def _lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
         try:
             yield number, data.decode()
         except UnicodeDecodeError as error:
-            told = f"byte {error.start} of the line is not UTF-8"
-            problems.add(path, told, "Save the file as UTF-8.", line=number)
+            message = f"byte {error.start} of the line is not UTF-8"
+            problems.add(path, message, "Save the file as UTF-8.", line=number)
 
 
 def _rows(path: Path, shape: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
@@ -92,12 +92,12 @@ def read_qrels(path: Path, problems: Problems) -> dict[str, JudgedQuery]:
     for line, (query, _, document, grade) in _rows(path, "QUERY 0 DOCUMENT GRADE", problems):
         judged = queries.setdefault(query, JudgedQuery(line))
         if not _INTEGER.fullmatch(grade) or abs(int(grade)) > HIGHEST_GRADE:
-            told = f"{grade!r} is no grade"
+            message = f"{grade!r} is no grade"
             remedy = f"Write a whole number up to {HIGHEST_GRADE}; from 1 on it means relevant."
-            problems.add(path, told, remedy, line=line, field="grade")
+            problems.add(path, message, remedy, line=line, field="grade")
         elif document in judged.grades:
-            told = f"{document!r} is judged twice for {query!r}"
-            problems.add(path, told, "Keep one of the judgments.", line=line, field="document")
+            message = f"{document!r} is judged twice for {query!r}"
+            problems.add(path, message, "Keep one of the judgments.", line=line, field="document")
         else:
             judged.grades[document] = int(grade)
     if not queries and len(problems) == before:
@@ -135,8 +135,8 @@ def read_topics(path: Path, problems: Problems) -> dict[str, Topic]:
                 problems.add(path, "is missing", "Every topic has one.", line=block.line, field=tag)
         if topic_id in topics:
             remedy = "Give every topic a number of its own."
-            told = f"{topic_id!r} is also the number of line {topics[topic_id].line}"
-            problems.add(path, told, remedy, line=block.line, field="num")
+            message = f"{topic_id!r} is also the number of line {topics[topic_id].line}"
+            problems.add(path, message, remedy, line=block.line, field="num")
         said = {tag: block.text(tag) for tag in _ATTRIBUTE_TAGS if tag in block.parts}
         wrong = list(violations_of(said, Description))
         for violation in wrong:
@@ -175,8 +175,8 @@ def _blocks(path: Path, problems: Problems) -> Iterator[_Block]:
         rest = text[match.end() :] if match else text
         if tag == "top":
             if (block is not None) != bool(closing):
-                told = "</top> without <top>" if closing else "<top> inside a topic"
-                problems.add(path, told, "Put every topic between <top> and </top>.", line=line)
+                message = "</top> without <top>" if closing else "<top> inside a topic"
+                problems.add(path, message, "Put every topic between <top> and </top>.", line=line)
             if closing and block is not None:
                 yield block
             block, current = (None, None) if closing else (_Block(line), None)
@@ -218,8 +218,8 @@ def read_run(path: Path, problems: Problems) -> dict[str, list[Result]]:
             remedy = "Write a whole number."
             problems.add(path, f"{rank!r} is no rank", remedy, line=line, field="rank")
         if value is None:
-            told = f"{score!r} is no score"
-            problems.add(path, told, "Write a finite number.", line=line, field="score")
+            message = f"{score!r} is no score"
+            problems.add(path, message, "Write a finite number.", line=line, field="score")
         result = Result(document, value, None if tag == NO_SOURCE else tag)
         queries.setdefault(query, []).append(result)
     return queries if len(problems) == before else {}
