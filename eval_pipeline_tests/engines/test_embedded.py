@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines import Request
 from eval_pipeline.engines.embedded import EmbeddedEngine
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import engine_version, scorer_version
+from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 
 
@@ -13,3 +21,19 @@ def test_the_model_is_the_suite_and_the_code_of_its_engine() -> None:
         model = EmbeddedEngine("embedded", suite, None, None).model
         assert model == f"{suite.name}-{engine_version(suite)[:8]}"
         assert engine_version(suite) != scorer_version(suite)
+
+
+@pytest.mark.parametrize(
+    ("returned", "text", "error"),
+    [("Paris", "Paris", None), ('{"a": 1}', '{"a": 1}', None), ("\ud800", None, "engine")],
+)
+def test_a_text_is_answered_as_it_stands(returned: str, text: str | None, error: str | None) -> None:
+    async def requests() -> AsyncIterator[Request]:
+        yield Request("a", 1, None)
+
+    async def answer() -> Answer:
+        suite = Suite("plain", embedded=lambda prepared, parameters, resources: returned)
+        return await anext(EmbeddedEngine("embedded", suite, None, None).answer(requests()))
+
+    answered = asyncio.run(answer())
+    assert (answered.text, answered.error) == (text, error)
