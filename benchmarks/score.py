@@ -18,6 +18,7 @@ import msgspec
 from eval_pipeline.project import Project
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import DecompositionInput
+from eval_pipeline.suites.decomposition.engine import Parameters, decompose
 
 CASES = 100_000
 
@@ -28,7 +29,7 @@ def write_inputs(folder: Path, cases: int) -> tuple[Path, Path]:
     entries = [json.loads(file.read_text()) for file in files]
     outputs = [
         msgspec.to_builtins(
-            SUITE.embedded(DecompositionInput(entry["topic"], entry["sourceText"]), SUITE.parameters(), None)
+            decompose(DecompositionInput(entry["topic"], entry["sourceText"]), Parameters(), None)
         )
         for entry in entries
     ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
 import pytest
@@ -21,6 +23,7 @@ settings.load_profile("patient")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
+TEXT_TOY = TOY.with_name("text_toy")
 
 SLOWEST = (
     "automation/test_daemon.py",
@@ -57,15 +60,33 @@ def project(tmp_path: Path) -> Project:
     return copy_project(tmp_path / "project")
 
 
-@pytest.fixture
-def toy(tmp_path: Path) -> Iterator[Project]:
-    """A project whose only own suite is the toy."""
-    root = tmp_path / "toy"
-    shutil.copytree(TOY, root, ignore=shutil.ignore_patterns("__pycache__"))
+@contextmanager
+def copied(folder: Path, root: Path) -> Iterator[Project]:
+    """A copy of a project with suites of its own, which are forgotten afterwards."""
+    shutil.copytree(folder, root, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
     yield Project(root, root / ".eval")
     suites.__path__[:] = [path for path in suites.__path__ if not path.startswith(str(root))]
-    sys.modules.pop("eval_pipeline.suites.toy", None)
+    for name in [name for name, module in sys.modules.items() if _lies_in(module, root)]:
+        del sys.modules[name]
+
+
+def _lies_in(module: ModuleType, root: Path) -> bool:
+    return str(getattr(module, "__file__", None)).startswith(str(root))
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[Project]:
+    """A project whose only own suite is the toy."""
+    with copied(TOY, tmp_path / "toy") as project:
+        yield project
+
+
+@pytest.fixture
+def text_toy(tmp_path: Path) -> Iterator[Project]:
+    """A project whose only own suite compares texts."""
+    with copied(TEXT_TOY, tmp_path / "text_toy") as project:
+        yield project
 
 
 @pytest.fixture

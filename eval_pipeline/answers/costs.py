@@ -18,6 +18,7 @@ REMEDIES = {
     "refused": "The model would not answer; look at the case and the prompt.",
     "truncated": "Raise max_tokens, or ask for less.",
     "malformed": "The endpoint does not speak the chat completions protocol.",
+    "blank": "The model answered with nothing; look at the case and the prompt.",
     "too_large": "The answer is absurdly long; look at the prompt.",
     "budget": "Run again to go on, or raise the budget.",
     "missing": "The recorded file has no such output.",

@@ -16,6 +16,7 @@ _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 TOO_LARGE = "too_large"
 NOT_JSON = "not_json"
 SCHEMA = "schema"
+BLANK = "blank"
 
 
 class Usable(msgspec.Struct, frozen=True):
@@ -32,7 +33,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def parse(answer: Answer | None, output_type: type) -> Usable | Failure:
-    """The output in an answer, or the reason why it cannot be used."""
+    """The output in an answer, or the reason why it cannot be used.
+
+    Plain text is the output as it stands; what is blank is no answer.
+    """
     if answer is None:
         return Failure(MISSING, "there is no output for this case and trial")
     if answer.error is not None:
@@ -41,6 +45,8 @@ def parse(answer: Answer | None, output_type: type) -> Usable | Failure:
         return Failure(MISSING, "the output is null")
     if len(answer.text) > LARGEST_OUTPUT:
         return Failure(TOO_LARGE, f"{len(answer.text):,} characters; the limit is {LARGEST_OUTPUT:,}")
+    if output_type is str:
+        return Usable(answer.text) if answer.text.strip() else Failure(BLANK, "the answer is blank")
     carried = msgspec.json.decode(answer.carried)
     reason = ""
     for text in _json_in(answer.text):

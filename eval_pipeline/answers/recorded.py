@@ -46,21 +46,14 @@ class RecordedLine(msgspec.Struct, frozen=True):
         )
 
 
-def recorded_line(answer: Answer) -> bytes:
+def recorded_line(answer: Answer, output_type: type = object) -> bytes:
     """An answer as a line of an outputs file; what was carried becomes part of the output.
 
     Only objects and lists are written as JSON. Any other text is written as a text, so that it is
     read back as what the model wrote; only where something was carried, the JSON in it takes its place.
+    Where outputs are plain text, all of them are written as texts.
     """
-    output: Any = answer.text
-    carried = msgspec.json.decode(answer.carried) or {}
-    value = decoded(answer.text)
-    if isinstance(value, dict | list):
-        output = value
-    elif carried and isinstance(found := first_json(answer.text), dict):
-        output = found
-    if isinstance(output, dict):
-        output = {**output, **carried}
+    output: Any = answer.text if output_type is str else _json_output(answer)
     line = RecordedLine(
         answer.case_id,
         answer.trial,
@@ -72,6 +65,17 @@ def recorded_line(answer: Answer) -> bytes:
         answer.tokens,
     )
     return msgspec.json.encode(line) + b"\n"
+
+
+def _json_output(answer: Answer) -> Any:
+    output: Any = answer.text
+    carried = msgspec.json.decode(answer.carried) or {}
+    value = decoded(answer.text)
+    if isinstance(value, dict | list):
+        output = value
+    elif carried and isinstance(inner := first_json(answer.text), dict):
+        output = inner
+    return {**output, **carried} if isinstance(output, dict) else output
 
 
 Line = TypeVar("Line", bound=msgspec.Struct)

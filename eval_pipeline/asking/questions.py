@@ -13,7 +13,7 @@ import msgspec
 from eval_pipeline.engines import Engine, Request
 from eval_pipeline.prompts import Prompt, Renderer
 from eval_pipeline.store import GoldenTable
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Suite, suite_code
 
 BATCH = 100
 
@@ -72,7 +72,7 @@ class Questions:
         inputs = self._golden.inputs(self._suite)
         first = True
         while batch := list(islice(inputs, BATCH)):
-            prepared = [self._prepare(input_) for _, _, input_ in batch]
+            prepared = [self._prepare(case_id, input_) for case_id, _, input_ in batch]
             texts = renderer.render(prepared if reads_prompt else prepared[: int(first)])
             first = False
             yield [
@@ -80,10 +80,11 @@ class Questions:
                 for index, ((case_id, input_hash, _), each) in enumerate(zip(batch, prepared, strict=True))
             ]
 
-    def _prepare(self, input_: Any) -> Any:
+    def _prepare(self, case_id: str, input_: Any) -> Any:
         if self._suite.prepare is None:
             return input_
-        return self._suite.prepare(input_, self._prompt.parameters, self._resources)
+        with suite_code(self._suite.name, "prepare", case_id):
+            return self._suite.prepare(input_, self._prompt.parameters, self._resources)
 
     def _carried(self, prepared: Any) -> msgspec.Raw:
         if not self._suite.carried:

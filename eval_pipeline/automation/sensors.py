@@ -1,6 +1,6 @@
 """Evaluations that a changed file starts: prompts, golden sets and gates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,29 @@ def build_sensors(
         return look_at_golden_sets(suites, project, context.cursor)
 
     return [prompt_files, golden_sets]
+
+
+def build_broken_sensor(
+    broken: Mapping[str, Sequence[Problem]], jobs: Sequence[Any]
+) -> list[dg.SensorDefinition]:
+    """The sensor that lets suites that cannot be loaded show their failed check; none where all can."""
+    if not broken:
+        return []
+
+    @dg.sensor(
+        name="broken_suites",
+        jobs=jobs,
+        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
+        description="A suite that cannot be loaded fails its check, once for each reason.",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    def broken_suites() -> list[dg.RunRequest]:
+        return [
+            dg.RunRequest(run_key=f"broken/{name}/{content_hash(list(problems))}", job_name=job.name)
+            for (name, problems), job in zip(broken.items(), jobs, strict=True)
+        ]
+
+    return [broken_suites]
 
 
 def look_at_prompts(suites: Iterable[Suite], project: Project, cursor: str | None) -> dg.SensorResult:

@@ -29,12 +29,13 @@ from eval_pipeline.files import replacing, write_json, write_text
 from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_name, version_order, versions_in
-from eval_pipeline.reports import to_junit, to_markdown, to_report
+from eval_pipeline.reports import score_report, to_junit, to_markdown, to_report
 from eval_pipeline.stages import Workbench, prepare_asking
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline.suites import load_suites, suite_names
 
 PROMPT = "prompt"
+ALL_VERSIONS = "all versions"
 _ACTIVATE = "Evaluate a version, and run: eval-pipeline prompt activate"
 LAST_REPORT = "gate.json"
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -66,13 +67,13 @@ def command(
     evaluated, with 2 where something is broken.
     """
     project = Project.find()
-    names = list(suites) or _suites_of(project)
-    found = {name: find_suite(project, name) for name in names}
+    loaded, broken = load_suites(project, suites or _suites_of(project))
+    found = {suite.name: suite for suite in loaded}
     change = change_since(project, revision) if revision is not None else None
     touched = (
         touched_suites(change, found) if change else {name: Touched(reasons={"asked for"}) for name in found}
     )
-    decisions: list[Decision] = []
+    decisions = [unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
     for name, what in touched.items():
         causes, refused = _versions(project, found[name], what, change)
         decisions += refused
@@ -81,6 +82,8 @@ def command(
                 decisions.append(
                     _decide(Workbench(project, found[name]), version, cause, change, engine, trials)
                 )
+            except MemoryError:
+                raise
             except Exception as error:  # the red line of one suite; what the others came to is still written
                 traceback.print_exc()
                 decisions.append(crashed(name, version, cause, error))
@@ -195,6 +198,8 @@ def _decide(
             outcome = execute(bench, version, {"engine": engine, "trials": trials}, bar)
         if outcome.problems or outcome.evaluation is None:
             return unusable(bench.suite.name, version, cause, outcome.problems)
+        # The report is made once more at the end, for all: here what fails in it is this suite's own.
+        score_report(bench.suite, outcome.evaluation.summary, bench.context.settings)
         return decide(
             cause,
             outcome.evaluation,

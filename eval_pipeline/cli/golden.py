@@ -19,7 +19,7 @@ from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
 from eval_pipeline.suite import Overview, Suite
-from eval_pipeline.suites import all_suites, find_suite
+from eval_pipeline.suites import find_suite, load_suites, suite_names
 
 
 @click.group("golden")
@@ -40,7 +40,10 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
     project = Project.find()
     problems = Problems()
     blocked = False
-    for each in [find_suite(project, suite)] if suite else all_suites(project):
+    suites, broken = load_suites(project, [suite] if suite else suite_names(project))
+    for unloaded in broken.values():
+        problems.include(BadInput(unloaded))
+    for each in suites:
         folder = path or project.golden(each.name)
         before = len(problems)
         hashes, overview = _read(each, folder, problems)

@@ -9,20 +9,20 @@ import click
 import msgspec
 
 from eval_pipeline.answers import TrialRange, Trials
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.cli import BAD_INPUT, BLOCKED
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
+from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
 from eval_pipeline.reports.console import Bar, print_objections, print_summary
 from eval_pipeline.stages import DEFAULT_SAMPLE, Workbench, estimate_cost, load_golden, prepare_asking
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import all_suites, find_suite
+from eval_pipeline.suites import load_suites, suite_names
 
 ALL = "all"
 
@@ -65,20 +65,32 @@ def command(
     or the comparison with the baseline blocks, with 2 when something cannot be used.
     """
     project = Project.find()
-    suites = all_suites(project) if suite == ALL else [find_suite(project, suite)]
+    suites, broken = load_suites(project, suite_names(project) if suite == ALL else [suite])
+    if not suites:
+        raise BadInput([problem for problems in broken.values() for problem in problems])
     chosen = [(each, one) for each in suites for one in _versions(project, each, version)]
     _stop_if_unusable(project, chosen)
     options = Options(engine, trials, sample)
-    if dry_run:
-        for each, one in chosen:
-            _estimate(project, each, one, options)
-        return
-    blocked = False
+    for name, problems in broken.items():
+        _print_unusable(name, problems)
+    codes = [BAD_INPUT] if broken else [0]
     for each, one in chosen:
-        blocked = _evaluate(project, each, one, options) or blocked
-    if suite == ALL:
+        try:
+            if dry_run:
+                _estimate(project, each, one, options)
+            else:
+                codes.append(BLOCKED if _evaluate(project, each, one, options) else 0)
+        except BadInput as bad:  # the other suites are evaluated all the same
+            _print_unusable(f"{each.name}: {one}", bad.problems)
+            codes.append(BAD_INPUT)
+    if suite == ALL and not dry_run:
         _summarize(project)
-    context.exit(BLOCKED if blocked else 0)
+    context.exit(max(codes))
+
+
+def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        click.echo(f"✗ {subject}: {problem}", err=True)
 
 
 def _summarize(project: Project) -> None:

@@ -24,7 +24,7 @@ from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.scoring import CaseResult, Scores, Summary, case_results, score_cases, summarize
-from eval_pipeline.suite import Context, Suite
+from eval_pipeline.suite import Context, Suite, suite_code
 
 
 def compare(
@@ -40,6 +40,19 @@ def compare(
 
     `present` names the golden set's cases with the hash of their inputs; `cases` reads them.
     """
+    with suite_code(suite.name):
+        return _compare(suite, present, cases, before, after, gates, context)
+
+
+def _compare(
+    suite: Suite,
+    present: Mapping[str, str],
+    cases: Callable[[], Iterable[GoldenCase]],
+    before: Side,
+    after: Side,
+    gates: Mapping[str, Gate],
+    context: Context,
+) -> Comparison:
     stale = sorted(name for name, hash_ in present.items() if after.input_hashes.get(name) != hash_)
     if stale:
         raise bad_value(

@@ -32,7 +32,8 @@ def promote(result: Result, standing: Standing | None, person: str, reason: str)
         outputs_hash="",
         cases=result.answers.input_hashes(),
     )
-    return keep_baseline(result.bench.golden_folder, baseline, result.answers)
+    bench = result.bench
+    return keep_baseline(bench.golden_folder, baseline, result.answers, bench.suite.output)
 
 
 def allow_activation(result: Result, replaced: Sequence[str]) -> Standing | None:

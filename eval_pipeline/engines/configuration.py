@@ -99,6 +99,10 @@ def open_engine(
     if isinstance(entry, EmbeddedEntry):
         from eval_pipeline.engines.embedded import EmbeddedEngine
 
+        if suite.embedded is None:
+            able = [each for each, other in file.engines.items() if not isinstance(other, EmbeddedEntry)]
+            remedy = f"Engines of {project.engines_file.name} to choose from: {', '.join(able) or 'none'}."
+            raise bad_value("engine", f"the suite {suite.name} has no embedded engine", remedy)
         return EmbeddedEngine(name, suite, prompt.parameters, resources)
     if isinstance(entry, RecordedEntry):
         from eval_pipeline.engines.recorded import RecordedEngine
@@ -133,7 +137,7 @@ def _engines(project: Project) -> EnginesFile:
 def _metered(
     project: Project,
     suite: Suite,
-    schema: dict[str, Any],
+    schema: dict[str, Any] | None,
     name: str,
     entry: EndpointEntry | LocalEntry,
     version: str,
@@ -159,7 +163,7 @@ def _metered(
 
 
 def _local(
-    project: Project, suite: Suite, schema: dict[str, Any], name: str, entry: LocalEntry
+    project: Project, suite: Suite, schema: dict[str, Any] | None, name: str, entry: LocalEntry
 ) -> tuple[str, Client, Limits]:
     from eval_pipeline.engines.limits import Scope
     from eval_pipeline.engines.metered import Limits
@@ -172,7 +176,7 @@ def _local(
 
 
 def _endpoint(
-    suite: Suite, schema: dict[str, Any], name: str, entry: EndpointEntry
+    suite: Suite, schema: dict[str, Any] | None, name: str, entry: EndpointEntry
 ) -> tuple[str, Client, Limits]:
     from eval_pipeline.engines.limits import Scope
     from eval_pipeline.engines.metered import Limits
@@ -206,8 +210,10 @@ def _endpoint(
     return f"{entry.model}-{content_hash([*place, *options])[:8]}", client, limits
 
 
-def output_schema(suite: Suite) -> dict[str, Any]:
-    """The JSON schema of a suite's output, without what `prepare` contributes to it."""
+def output_schema(suite: Suite) -> dict[str, Any] | None:
+    """The JSON schema of a suite's output, without what `prepare` contributes to it; None for plain text."""
+    if suite.output is str:
+        return None
     schema = msgspec.json.schema(suite.output)
     definition = schema.get("$defs", {}).get(suite.output.__name__, schema)
     for name in suite.carried:

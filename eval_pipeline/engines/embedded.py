@@ -15,14 +15,9 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.files import content_hash
 from eval_pipeline.scoring import SHARED_PACKAGES
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import PACKAGE, Suite
 
 _SHARED = tuple(f"eval_pipeline.{name}" for name in SHARED_PACKAGES)
-
-
-def _package(suite: Suite) -> str:
-    """The package of a suite: the folder under `suites` that its output contract stands in."""
-    return ".".join(suite.output.__module__.split(".")[:3])
 
 
 def code_behind(roots: Iterable[str], packages: Sequence[str]) -> dict[str, str]:
@@ -83,7 +78,9 @@ class EmbeddedEngine:
     prepared_elsewhere = False
 
     def __init__(self, name: str, suite: Suite, parameters: Any, resources: Any) -> None:
+        assert suite.embedded is not None
         self.name = name
+        self._embedded = suite.embedded
         self._suite = suite
         self._parameters = parameters
         self._resources = resources
@@ -92,8 +89,9 @@ class EmbeddedEngine:
     def model(self) -> str:
         """The suite and the hash of its engine's code: other code is another model."""
         suite = self._suite
-        roots = [suite.embedded.__module__, *([suite.prepare.__module__] if suite.prepare else [])]
-        return f"{suite.name}-{content_hash(code_behind(roots, (*_SHARED, _package(suite))))[:8]}"
+        roots = [each.__module__ for each in (self._embedded, suite.prepare) if each]
+        packages = (*_SHARED, f"{PACKAGE}.{suite.name}")
+        return f"{suite.name}-{content_hash(code_behind(roots, packages))[:8]}"
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer one request after the other. An engine that raises gives an error, not a crash."""
@@ -101,8 +99,10 @@ class EmbeddedEngine:
             started = time.perf_counter()
             text, error, detail = None, None, ""
             try:
-                output = self._suite.embedded(request.prepared, self._parameters, self._resources)
-                text = msgspec.json.encode(output).decode()
+                output = self._embedded(request.prepared, self._parameters, self._resources)
+                is_text = self._suite.output is str and isinstance(output, str)
+                # Half a surrogate pair is no text, and would spoil the table it is kept in.
+                text = (output.encode() if is_text else msgspec.json.encode(output)).decode()
             except Exception as failure:  # the answer carries the failure of this one case
                 error, detail = "engine", f"{type(failure).__name__}: {failure}"
             elapsed = round((time.perf_counter() - started) * 1000, 3)

@@ -172,7 +172,7 @@ class EndpointClient:
     """Asks one model at one URL. Neither its key nor credentials in its URL ever leave it but in a header."""
 
     def __init__(
-        self, entry: EndpointEntry, suite_name: str, schema: dict[str, Any], key: str | None
+        self, entry: EndpointEntry, suite_name: str, schema: dict[str, Any] | None, key: str | None
     ) -> None:
         for violation in endpoint_violations(entry):
             raise bad_value(".".join(map(str, violation.path)), violation.message, violation.remedy)
@@ -203,7 +203,7 @@ class EndpointClient:
             {"messages": [{"role": "user", "content": request.prompt}], **self._options}
         )
 
-    def _encoded_options(self, suite_name: str, schema: dict[str, Any]) -> dict[str, msgspec.Raw]:
+    def _encoded_options(self, suite_name: str, schema: dict[str, Any] | None) -> dict[str, msgspec.Raw]:
         """All of a body but its messages, encoded once, since it is the same in every call."""
         entry = self._entry
         options: dict[str, Any] = {
@@ -212,7 +212,7 @@ class EndpointClient:
             "seed": entry.seed,
             "max_tokens": entry.max_tokens,
         }
-        if entry.structured_output:
+        if entry.structured_output and schema is not None:
             named = {"name": suite_name, "schema": schema}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
         given = {name: value for name, value in options.items() if value is not None} | entry.extra_body

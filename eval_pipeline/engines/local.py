@@ -73,7 +73,9 @@ def identity(file: Path) -> str:
 class LocalClient:
     """Starts a server on loopback, asks it as any endpoint is asked, and stops it."""
 
-    def __init__(self, name: str, entry: LocalEntry, file: Path, suite: str, schema: dict[str, Any]) -> None:
+    def __init__(
+        self, name: str, entry: LocalEntry, file: Path, suite: str, schema: dict[str, Any] | None
+    ) -> None:
         self.url = f"gguf:{identity(file)}"
         self._name = name
         self._context = entry.context

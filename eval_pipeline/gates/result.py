@@ -48,7 +48,8 @@ class MeasuredModel(msgspec.Struct, frozen=True):
 def advise(suite: Suite, results: Iterable[GateResult]) -> tuple[GateResult, ...]:
     """The results, those that do not pass with the suite's advice on what to do."""
     judged = tuple(results)
-    advice = suite.advice({each.metric: each.status for each in judged}) if suite.advice else {}
+    asked = suite.reporting.advice
+    advice = asked({each.metric: each.status for each in judged}) if asked else {}
     return tuple(
         replace(each, advice=advice.get(each.metric, "")) if each.status in ("warn", "fail") else each
         for each in judged

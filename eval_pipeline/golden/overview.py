@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from eval_pipeline.golden.reading import GoldenCase
-from eval_pipeline.suite import Case, Overview, Requirement, Suite
+from eval_pipeline.suite import Case, Overview, Requirement, Suite, suite_code
 
 
 class OverviewBuilder:
@@ -31,7 +31,8 @@ class OverviewBuilder:
         self._files += [file] * len(cases)
         _extend(self._attributes, [case.attributes for case in cases], count)
         if self._suite.measure:
-            _extend(self._measures, list(map(self._suite.measure, cases)), count)
+            with suite_code(self._suite.name):
+                _extend(self._measures, list(map(self._suite.measure, cases)), count)
 
     def build(self, references: Any = None) -> Overview:
         """The overview of everything added."""
@@ -76,4 +77,5 @@ def shortfalls(suite: Suite, overview: Overview) -> list[tuple[Requirement, list
     """Each requirement of the suite with what falls short of it."""
     if not overview.case_ids:
         return [(each, ["the golden set is empty"]) for each in suite.requirements]
-    return [(each, each.shortfalls(overview)) for each in suite.requirements]
+    with suite_code(suite.name):
+        return [(each, each.shortfalls(overview)) for each in suite.requirements]

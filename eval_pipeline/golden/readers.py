@@ -13,6 +13,7 @@ from eval_pipeline.files import (
     Check,
     Glance,
     Part,
+    Violation,
     no_checks,
     no_glance,
     read_json,
@@ -20,7 +21,7 @@ from eval_pipeline.files import (
     read_tsv,
 )
 from eval_pipeline.problems import Problems
-from eval_pipeline.suite import Case, CaseReader, Place
+from eval_pipeline.suite import EXACT_MATCH, Case, CaseReader, Place, Suite
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 JSON_LINES = (".jsonl", ".ndjson")
@@ -57,6 +58,23 @@ class JsonCases(Generic[Entry]):
         else:
             for entry, line in read_json(path, self._entry, problems, self._check):
                 yield [self._case(entry)], [line]
+
+
+def reader_of(suite: Suite) -> CaseReader:
+    """How golden files of a suite are read: its own way, or entries of id, input, expected and attributes."""
+    if suite.reader is not None:
+        return suite.reader
+    fields = [("id", str), ("input", suite.input), ("expected", suite.expected)]
+    entry = msgspec.defstruct(
+        "Entry", [*fields, ("attributes", dict[str, str], {})], frozen=True, forbid_unknown_fields=True
+    )
+    check = _not_blank if EXACT_MATCH in suite.metrics else no_checks
+    return JsonCases(entry, lambda each: Case(each.id, each.input, each.expected, each.attributes), check)
+
+
+def _not_blank(entry: Any) -> Iterator[Violation]:
+    if not entry.expected.strip():
+        yield Violation(("expected",), "is blank, and a blank answer is an error", "Say what is right.")
 
 
 class TsvCases(Generic[Entry]):

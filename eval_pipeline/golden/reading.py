@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from eval_pipeline.files import WHOLE, Part, content_hash
-from eval_pipeline.golden.readers import JsonCases
+from eval_pipeline.golden.readers import JsonCases, reader_of
 from eval_pipeline.golden.signoff import SIGN_OFF_FILE
 from eval_pipeline.problems import Problems, shown_path
-from eval_pipeline.suite import Case, CaseReader, Suite
+from eval_pipeline.suite import Case, CaseReader, Suite, suite_code
 
 LONGEST_ID = 200
 MOST_LINES = 2**40
@@ -45,11 +45,12 @@ def case_files(suite: Suite, path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     inside = path / "cases"
+    suffixes = reader_of(suite).suffixes
     folder, others = (inside, ()) if inside.is_dir() else (path, NOT_CASES)
     return sorted(
         file
         for file in folder.rglob("*")
-        if file.suffix.lower() in suite.reader.suffixes
+        if file.suffix.lower() in suffixes
         and not file.is_dir()
         and not file.name.startswith(".")
         and file.relative_to(folder).parts[0] not in others
@@ -66,13 +67,13 @@ def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenC
 def read_case_blocks(
     suite: Suite, path: Path, problems: Problems, part: Part = WHOLE
 ) -> Iterator[GoldenBlock]:
-    """Every case of a golden file or folder, many at a time and without their hashes, which are dear."""
+    """Every case of a golden file or folder, many at a time and without their hashes."""
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
         return
-    files = case_files(suite, path)
+    files, reader = case_files(suite, path), reader_of(suite)
     if not files:
-        kinds = ", ".join(suite.reader.suffixes)
+        kinds = ", ".join(reader.suffixes)
         problems.add(path, f"holds no golden file ({kinds})", "Add at least one case.")
     ids = _Ids(files)
     for number, file in enumerate(files):
@@ -80,9 +81,10 @@ def read_case_blocks(
         if not file.is_file():
             problems.add(file, "cannot be read", "It is no file; remove it, or mend the link.")
             continue
-        for cases, lines in _blocks(suite.reader, file, problems, part):
-            ids.add([case.id for case in cases], number, lines, problems)
-            yield GoldenBlock(cases, name, lines)
+        with suite_code(suite.name):
+            for cases, lines in _blocks(reader, file, problems, part):
+                ids.add([case.id for case in cases], number, lines, problems)
+                yield GoldenBlock(cases, name, lines)
 
 
 def _blocks(

@@ -1,10 +1,13 @@
 """Dagster: assets, checks, resources, and launching runs."""
 
 from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration.broken import build_broken, build_broken_job
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.heritage_summary import build_summary
 
 __all__ = [
+    "build_broken",
+    "build_broken_job",
     "build_chain",
     "build_job",
     "build_resources",

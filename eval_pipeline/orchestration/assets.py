@@ -26,7 +26,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.reports import image
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, GoldenTable, History, Scored, database_url
-from eval_pipeline.suite import Suite, quantities
+from eval_pipeline.suite import Suite, quantities, suite_code
 
 STORE = "store"
 PROJECT = "project"
@@ -154,6 +154,8 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
     def golden_set(context: dg.AssetExecutionContext) -> Results:
         try:
             loaded = stages.load_golden(_bench(context, suite))
+            with suite_code(suite.name):
+                results = list(checks.golden_checks(suite, loaded))
         except BadInput as bad:
             yield checks.problems_check(checks.WELL_FORMED, bad.problems)
             return
@@ -167,7 +169,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
                 "overview": dg.MetadataValue.md(shown.overview_table(loaded.overview)),
             },
         )
-        yield from checks.golden_checks(suite, loaded)
+        yield from results
 
     return golden_set
 
@@ -245,12 +247,22 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
         f"What each answer earns against the golden set of {suite.name}, and what was wrong with it."
     )
 
-    @_asset(suite, "case_scores", description, upstream=("golden_set", "model_outputs"))
+    @_asset(
+        suite,
+        "case_scores",
+        description,
+        upstream=("golden_set", "model_outputs"),
+        check_specs=checks.score_specs(suite),
+    )
     def case_scores(
         context: dg.AssetExecutionContext, golden_set: GoldenTable, model_outputs: AnswerTable
-    ) -> dg.MaterializeResult[Any]:
-        scored = stages.score_answers(_bench(context, suite), golden_set, model_outputs)
-        return dg.MaterializeResult(
+    ) -> Results:
+        try:
+            scored = stages.score_answers(_bench(context, suite), golden_set, model_outputs)
+        except BadInput as bad:
+            yield checks.problems_check(checks.SCORED, bad.problems)
+            return
+        yield dg.MaterializeResult(
             value=scored,
             data_version=dg.DataVersion(scored.identity.id),
             metadata={
@@ -259,6 +271,7 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
                 "diagnoses": dg.MetadataValue.md(shown.diagnosis_table(scored.scores)),
             },
         )
+        yield checks.scored_check(context.partition_key, scored.scores)
 
     return case_scores
 
@@ -410,6 +423,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         "report",
         description,
         upstream=("model_outputs", "case_scores", "metrics", "baseline_comparison"),
+        check_specs=checks.report_specs(suite),
     )
     def report(
         context: dg.AssetExecutionContext,
@@ -417,12 +431,16 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         case_scores: Scored,
         metrics: Evaluation,
         baseline_comparison: Compared,
-    ) -> dg.MaterializeResult[Any]:
+    ) -> Results:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
         bench = _bench(context, suite)
         beside = stages.evaluations_beside(bench, metrics)
-        versions = shown.cross_tables(suite, beside)
+        try:
+            versions = shown.cross_tables(suite, beside)
+        except BadInput as bad:
+            yield checks.problems_check(checks.REPORTED, bad.problems)
+            return
         comparison = baseline_comparison.comparison
         standing = standing_of(bench.golden_folder, comparison) if comparison else None
         text = shown.report(
@@ -435,7 +453,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             baseline_comparison.proposal,
             beside,
         )
-        return dg.MaterializeResult(
+        yield dg.MaterializeResult(
             value=Report(metrics.identity, text),
             metadata={
                 **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
@@ -443,5 +461,6 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
                 "file": dg.MetadataValue.path(str(bench.store.report_path(metrics.identity))),
             },
         )
+        yield checks.reported_check(context.partition_key)
 
     return report

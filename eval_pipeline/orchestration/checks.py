@@ -25,11 +25,14 @@ LONGEST_LINE = 2000
 PROBLEMS = "problems"
 
 Checks = Iterator[dg.AssetCheckResult]
+_USABLE = f"golden/{{}}/{GATES_FILE} and the suite's formulas can be used."
 
 WELL_FORMED = "well_formed"
 SIGNED_OFF = "signed_off"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
+SCORED = "scored"
+REPORTED = "reported"
 LATENCY = "latency"
 COST = "cost"
 GATES_VALID = "gates_valid"
@@ -79,11 +82,21 @@ def output_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
     ]
 
 
+def score_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+    """Whether the suite's code could score every answer."""
+    return [_spec(suite, "case_scores", SCORED, "The suite's code scores every answer.", True)]
+
+
+def report_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+    """Whether the suite's code could make its tables."""
+    return [_spec(suite, "report", REPORTED, "The suite's code makes every table of the report.", True)]
+
+
 def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
     """In which zone each gated metric is."""
     described = quantities(suite)
     return [
-        _spec(suite, "metrics", GATES_VALID, f"golden/{suite.name}/{GATES_FILE} can be used.", True),
+        _spec(suite, "metrics", GATES_VALID, _USABLE.format(suite.name), True),
         *(_spec(suite, "metrics", gate_check(name), described[name].description) for name in gated),
         _spec(suite, "metrics", TREND, "No gated metric slides over the evaluations that asked anew."),
     ]
@@ -178,6 +191,16 @@ def _limit_check(
         description=f"{version}: {result.message}",
         metadata={"value": value, "zone": result.zone or "none"},
     )
+
+
+def scored_check(version: str, scores: Scores) -> dg.AssetCheckResult:
+    """That every answer could be scored."""
+    return _passed(SCORED, f"{version}: {counted(scores.counts.num_rows, 'answer')} scored.")
+
+
+def reported_check(version: str) -> dg.AssetCheckResult:
+    """That the report could be made."""
+    return _passed(REPORTED, f"{version}: the report is made.")
 
 
 def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:

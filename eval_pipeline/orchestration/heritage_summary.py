@@ -15,7 +15,7 @@ from eval_pipeline.reports import ZONE_SIGNS, plain, table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline.suites import load_suites, suite_names
 
 KEY = dg.AssetKey(["heritage", "summary"])
 TARGETS_MET = "targets_met"
@@ -61,24 +61,26 @@ class Entry(NamedTuple):
 def summarize_heritage(project: Project, store: Store) -> list[Entry]:
     """Each number from the latest evaluation of its suite's active version; what is not there is missing."""
     entries: list[Entry] = []
-    evaluations: dict[str, list[tuple[str, Evaluation | None]]] = {}
+    suites, broken = load_suites(project, _present(project))
+    evaluations = {suite.name: _latest(project, store, suite) for suite in suites}
     for key, source in SOURCES.items():
-        if source.suite not in evaluations:
-            evaluations[source.suite] = _latest(project, store, source.suite)
-        found = evaluations[source.suite]
-        entries += [_entry(key, source, version, evaluation) for version, evaluation in found]
-        if not found:
-            entries.append(Entry(key, source, missing="no active version"))
+        latest = evaluations.get(source.suite, [])
+        entries += [_entry(key, source, version, evaluation) for version, evaluation in latest]
+        if not latest:
+            missing = "the suite cannot be loaded" if source.suite in broken else "no active version"
+            entries.append(Entry(key, source, missing=missing))
     return entries
 
 
-def _latest(project: Project, store: Store, name: str) -> list[tuple[str, Evaluation | None]]:
+def _present(project: Project) -> list[str]:
+    """The heritage suites that the project has."""
+    return sorted({source.suite for source in SOURCES.values()} & set(suite_names(project)))
+
+
+def _latest(project: Project, store: Store, suite: Suite) -> list[tuple[str, Evaluation | None]]:
     """The active versions of a suite with their latest evaluations."""
-    if name not in suite_names(project):
-        return []
-    suite: Suite = find_suite(project, name)
-    versions = active_versions(suite, project.prompts(name))
-    return [(version, store.evaluation(name, version)) for version in versions]
+    versions = active_versions(suite, project.prompts(suite.name))
+    return [(version, store.evaluation(suite.name, version)) for version in versions]
 
 
 def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None) -> Entry:
@@ -113,14 +115,13 @@ def summary_table(entries: list[Entry]) -> str:
 
 def build_summary(project: Project) -> dg.AssetsDefinition:
     """The summary as an asset, below the metrics of every heritage suite that the project has."""
-    present = {source.suite for source in SOURCES.values()} & set(suite_names(project))
 
     @dg.asset(
         key=KEY,
         group_name="heritage",
         description="The eight summary numbers of the heritage tasks, from the latest evaluation of each "
         "suite's active version. A suite that was not evaluated is missing, and never passes.",
-        deps=[dg.AssetDep(dg.AssetKey([name, "metrics"])) for name in sorted(present)],
+        deps=[dg.AssetDep(dg.AssetKey([name, "metrics"])) for name in _present(project)],
         required_resource_keys={PROJECT, STORE},
         check_specs=[
             dg.AssetCheckSpec(

@@ -41,7 +41,7 @@ def _length(value: float | None, unit: Unit) -> float:
 def confusion_charts(suite: Suite, summary: Summary) -> str:
     """The suite's confusion matrices as pictures."""
     charts = []
-    for name in suite.confusions:
+    for name in suite.reporting.confusions:
         if rows := summary.tables[name]:
             labels = [flat(row[""]) for row in rows]
             columns = [column for column in rows[0] if column]

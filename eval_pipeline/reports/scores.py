@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from eval_pipeline.scoring import Summary
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Suite, suite_code
 
 
 def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[str, Any]:
@@ -46,4 +46,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
         "problems": list(summary.problems),
         "pass": summary.passed,
     }
-    return {**report, **(suite.report_keys(report, settings) if suite.report_keys else {})}
+    if suite.reporting.report_keys is None:
+        return report
+    with suite_code(suite.name):
+        return {**report, **suite.reporting.report_keys(report, settings)}

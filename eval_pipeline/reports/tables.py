@@ -12,7 +12,7 @@ from eval_pipeline.gates import GateResult
 from eval_pipeline.numbers import NOTHING, Unit, change, number, probability
 from eval_pipeline.reports.markdown import bullets, plain, table
 from eval_pipeline.scoring import NEAR, Evaluation, MetricValue, Scores, Summary
-from eval_pipeline.suite import Experiment, Overview, Rows, Suite, quantities
+from eval_pipeline.suite import Experiment, Overview, Rows, Suite, quantities, suite_code
 
 ZONE_SIGNS = {"fail": "✗ fail", "between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
 STATUS_SIGNS = {"pass": "✓", "warn": "⚠", "fail": "✗", "not_applicable": "not applicable"}
@@ -151,7 +151,8 @@ def cross_tables(suite: Suite, evaluations: Mapping[str, Evaluation]) -> str:
         )
         for version, each in evaluations.items()
     }
-    return _tables({name: build(experiments) for name, build in suite.cross_tables.items()})
+    with suite_code(suite.name):
+        return _tables({name: build(experiments) for name, build in suite.reporting.cross_tables.items()})
 
 
 def suite_tables(summary: Summary) -> str:

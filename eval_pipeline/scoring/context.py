@@ -11,7 +11,7 @@ import msgspec
 from eval_pipeline.files import content_hash, files_hash, read_yaml, shown_field, violations_of
 from eval_pipeline.gates import MeasuredModel
 from eval_pipeline.problems import Problems
-from eval_pipeline.suite import Context, Suite
+from eval_pipeline.suite import Context, Suite, suite_code
 
 RESOURCES = "resources"
 REFERENCES = "references"
@@ -20,9 +20,10 @@ SETTINGS_FILE = "settings.yaml"
 
 def measured_models(suite: Suite, context: Context) -> tuple[MeasuredModel, ...]:
     """The models behind a suite's metrics, with their measured accuracy."""
-    models = [*suite.models, *(suite.trained(context) if suite.trained else ())]
-    models += [context.judge.model] if context.judge else []
-    return tuple(MeasuredModel(model.name, model.metrics, *model.measure()) for model in models)
+    with suite_code(suite.name):
+        models = [*suite.models, *(suite.trained(context) if suite.trained else ())]
+        models += [context.judge.model] if context.judge else []
+        return tuple(MeasuredModel(model.name, model.metrics, *model.measure()) for model in models)
 
 
 def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None = None) -> Context:
@@ -31,10 +32,13 @@ def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None
     Each is taken from the first of the golden folders that has it; `settings` given here win.
     """
     resources, references = (_first(folders, name) for name in (RESOURCES, REFERENCES))
+    with suite_code(suite.name):
+        loaded = suite.resources(resources) if suite.resources and resources else None
+        known = suite.references(references) if suite.references and references else None
     return Context(
         settings=_settings(suite, _first(folders, SETTINGS_FILE), settings or {}),
-        resources=suite.resources(resources) if suite.resources and resources else None,
-        references=suite.references(references) if suite.references and references else None,
+        resources=loaded,
+        references=known,
         hash=content_hash(
             [
                 settings or {},

@@ -11,7 +11,7 @@ import numpy as np
 
 from eval_pipeline.answers import Answer, AnswerSource, Failure, OutputSource, parse
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.problems import bad_value
+from eval_pipeline.problems import BadInput, bad_value
 from eval_pipeline.scoring.scores import Scores
 from eval_pipeline.scoring.tables import TableBuilder
 from eval_pipeline.suite import (
@@ -35,6 +35,7 @@ from eval_pipeline.suite import (
     judged,
     mean_counts,
     per_case,
+    suite_code,
 )
 
 BATCH = 500
@@ -99,14 +100,15 @@ def _score(
 ) -> Scores:
     table = TableBuilder(keep_diagnoses)
     trials = answers.trials
-    if suite.selects:
-        batches = (batch.selected(suite.selects, context.settings) for batch in batches)
-    if context.judge:
-        batches = list(batches)  # everything is asked in one go, so that a budget holds for all of it
-        context = replace(context, verdicts=context.judge.verdicts(_usable(suite, batches, answers)))
-    for batch in batches:
-        for trial in trials:
-            _score_batch(suite, batch, trial, answers, context, table)
+    with suite_code(suite.name):
+        if suite.selects:
+            batches = (batch.selected(suite.selects, context.settings) for batch in batches)
+        if context.judge:
+            batches = list(batches)  # everything is asked in one go, so that a budget holds for all of it
+            context = replace(context, verdicts=context.judge.verdicts(_usable(suite, batches, answers)))
+        for batch in batches:
+            for trial in trials:
+                _score_batch(suite, batch, trial, answers, context, table)
     if table.empty:
         raise bad_value("settings", "they select no case", "Choose others, or add cases to the golden set.")
     return table.build()
@@ -135,8 +137,9 @@ def _score_batch(
 
 def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table: TableBuilder) -> None:
     if suite.annotate:
-        context = replace(context, annotations=suite.annotate(items, context))
-    scored = suite.score(items, context)
+        with suite_code(suite.name, "annotate"):
+            context = replace(context, annotations=suite.annotate(items, context))
+    scored = _scored(suite, items, context)
     ruled = _ruled(suite.judge, items, context) if suite.judge else Batch({})
     counts = {
         **scored.counts,
@@ -145,7 +148,8 @@ def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table:
         "answers": np.ones(len(items)),
         "errors": np.zeros(len(items)),
     }
-    counts["passed"] = suite.case_passes(Sums(counts, {})).astype(float)
+    with suite_code(suite.name, "case_passes"):
+        counts["passed"] = suite.passes(Sums(counts, {})).astype(float)
     table.add(items.cases, trial, None, counts)
     table.keyed += [
         (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
@@ -153,6 +157,30 @@ def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table:
     ]
     for diagnoses in (scored.diagnoses, ruled.diagnoses):
         table.diagnose((items.cases[index].id, trial, *row) for index, row in diagnoses)
+
+
+def _scored(suite: Suite, items: Items, context: Context) -> Batch:
+    """What the suite's code makes of some items. Where it raises, the first item it raises for is named."""
+
+    def score(some: Items) -> Batch:
+        scored = suite.score(some, context)
+        lengths = {name: len(column) for name, column in scored.counts.items() if len(column) != len(some)}
+        if lengths:
+            raise ValueError(f"{len(some)} answers were scored, but the columns have {lengths} values")
+        return scored
+
+    try:
+        with suite_code(suite.name, "score"):
+            return score(items)
+    except BadInput as bad:
+        for item in items if bad.__cause__ else ():
+            try:
+                with suite_code(suite.name, "score", item.case.id):
+                    score(Items.of([item]))
+            except BadInput as alone:
+                if type(alone.__cause__) is type(bad.__cause__):
+                    raise
+        raise
 
 
 def _ruled(judge: Judge, items: Items, context: Context) -> Batch:
@@ -179,7 +207,7 @@ def _add_failed(
     suite: Suite, failed: Sequence[_Failed], trial: int, context: Context, table: TableBuilder
 ) -> None:
     cases = [case for case, _, _ in failed]
-    worst = [suite.errored(case, answer) if suite.errored else CaseScore({}) for case, answer, _ in failed]
+    worst = [_at_worst(suite, case, answer) for case, answer, _ in failed]
     counts = {
         **{name: np.array([each.counts[name] for each in worst], dtype=float) for name in worst[0].counts},
         **_worst_means(suite, cases, context),
@@ -193,6 +221,11 @@ def _add_failed(
         (case.id, trial, *row) for (case, _, _), each in zip(failed, worst, strict=True) for row in each.keyed
     ]
     table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
+
+
+def _at_worst(suite: Suite, case: Case[Any, Any], answer: Answer | None) -> CaseScore:
+    with suite_code(suite.name, "errored", case.id):
+        return suite.errored(case, answer) if suite.errored else CaseScore({})
 
 
 def _parsed(suite: Suite, batch: _Batch, trial: int, answers: AnswerSource) -> tuple[Items, list[_Failed]]:

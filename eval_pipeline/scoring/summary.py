@@ -25,6 +25,7 @@ from eval_pipeline.suite import (
     defined,
     everything,
     quantities,
+    suite_code,
 )
 
 WORST_CASES = 5
@@ -103,6 +104,13 @@ def summarize(
     suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[MeasuredModel] = ()
 ) -> Summary:
     """Every metric, over everything and by group, and how it stands against its gate."""
+    with suite_code(suite.name):
+        return _summary(suite, scores, gates, models)
+
+
+def _summary(
+    suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[MeasuredModel]
+) -> Summary:
     trials = sorted(set(scores.trials.tolist()))
     by_trial = {metric.name: value for metric, value in _over_trials(suite, scores, trials)}
     over_trials = _trial_metrics(suite, scores, by_trial, len(trials))
@@ -122,7 +130,7 @@ def summarize(
         groups={axis: _groups(suite, scores, axis, trials) for axis in suite.groups},
         tables=tables,
         gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
-        problems=tuple(suite.problems(tables)) if suite.problems else (),
+        problems=tuple(suite.reporting.problems(tables)) if suite.reporting.problems else (),
         models=tuple(models),
     )
 
@@ -174,7 +182,8 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
         if metric.population is not everything:
             about = scores.counts[population_column(suite, metric)].to_numpy() > 0
         applies = metric.population is everything or bool(about.any())
-        values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
+        with suite_code(suite.name, f"formula of {metric.name}"):
+            values = tuple(metric_values(metric, sums)) if applies else (None,) * len(trials)
         rests_on = (about, about & failed & ~missing, about & missing)
         answers, errored, absent = (int(each.sum()) for each in rests_on)
         value = mean_or_none(values)
@@ -221,8 +230,8 @@ def _trial_tables(
     suite: Suite, values: Mapping[str, MetricValue], over_trials: Mapping[str, MetricValue]
 ) -> dict[str, list[dict[str, Any]]]:
     per_trial = {name: value.trials for name, value in values.items()}
-    found = {name: value.value for name, value in over_trials.items()}
-    return {name: build(per_trial, found) for name, build in suite.trial_tables.items()}
+    whole = {name: value.value for name, value in over_trials.items()}
+    return {name: build(per_trial, whole) for name, build in suite.reporting.trial_tables.items()}
 
 
 def _groups(
@@ -240,7 +249,7 @@ def _groups(
 
 
 def _tables(suite: Suite, scores: Scores) -> dict[str, list[dict[str, Any]]]:
-    if not suite.tables:
+    if not suite.reporting.tables:
         return {}
     sums = scores.sums(np.zeros(scores.counts.num_rows, dtype=np.int64), 1)
-    return {name: build(sums.table(name)) for name, build in suite.tables.items()}
+    return {name: build(sums.table(name)) for name, build in suite.reporting.tables.items()}

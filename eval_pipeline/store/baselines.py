@@ -80,13 +80,13 @@ def baseline_side(golden: Path, version: str, baseline: Baseline) -> Side:
     )
 
 
-def keep_baseline(golden: Path, baseline: Baseline, answers: Iterable[Answer]) -> Baseline:
+def keep_baseline(golden: Path, baseline: Baseline, answers: Iterable[Answer], output_type: type) -> Baseline:
     """Freeze answers and the record that points at them.
 
     The record is written last and is the only thing that points at the answers, so that a
     baseline is always the old one or the new one.
     """
-    lines = b"".join(map(recorded_line, answers))
+    lines = b"".join(recorded_line(answer, output_type) for answer in answers)
     kept = replace(baseline, outputs_hash=hashlib.sha256(lines).hexdigest())
     outputs = outputs_file(golden, kept.version, kept.outputs_hash)
     with replacing(outputs) as temporary:

@@ -2,18 +2,8 @@
 
 from eval_pipeline.numbers import Unit
 from eval_pipeline.suite.case import AnswerReader, Case, CaseReader, Expected, Input, Item, Items, Place
-from eval_pipeline.suite.contract import (
-    Context,
-    CrossTable,
-    Experiment,
-    NoParameters,
-    Score,
-    Suite,
-    TrialTable,
-    all_metrics,
-    per_case,
-    quantities,
-)
+from eval_pipeline.suite.context import Context, Score, per_case
+from eval_pipeline.suite.contract import NoParameters, Suite, all_metrics, quantities
 from eval_pipeline.suite.counts import (
     Batch,
     CaseScore,
@@ -28,6 +18,7 @@ from eval_pipeline.suite.counts import (
     matrix_rows,
     mean_counts,
 )
+from eval_pipeline.suite.faults import PACKAGE, fault, suite_code
 from eval_pipeline.suite.judge import UNJUDGED, UNJUDGED_RATE, Judge, Measured, Model, OpenJudge, Verdicts
 from eval_pipeline.suite.metric import (
     CASE_PASS_RATE,
@@ -43,6 +34,7 @@ from eval_pipeline.suite.metric import (
     mean,
     ratio_of,
 )
+from eval_pipeline.suite.reporting import CrossTable, Experiment, Reporting, TrialTable
 from eval_pipeline.suite.requirements import (
     Overview,
     Requirement,
@@ -52,10 +44,13 @@ from eval_pipeline.suite.requirements import (
     every_value,
     no_case_lists,
 )
+from eval_pipeline.suite.text import EXACT_MATCH, TextInput, exact_match
 
 __all__ = [
     "CASE_PASS_RATE",
     "ERROR_RATE",
+    "EXACT_MATCH",
+    "PACKAGE",
     "UNJUDGED",
     "UNJUDGED_RATE",
     "AnswerReader",
@@ -85,12 +80,14 @@ __all__ = [
     "Place",
     "Population",
     "Ratio",
+    "Reporting",
     "Requirement",
     "Rows",
     "Score",
     "Severity",
     "Suite",
     "Sums",
+    "TextInput",
     "TrialMetric",
     "TrialTable",
     "Unit",
@@ -103,6 +100,8 @@ __all__ = [
     "each_case",
     "every_value",
     "everything",
+    "exact_match",
+    "fault",
     "judged",
     "matrix_rows",
     "mean",
@@ -111,4 +110,5 @@ __all__ = [
     "per_case",
     "quantities",
     "ratio_of",
+    "suite_code",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,84 +14,51 @@ from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer, AnswersInStep, index_answers
 from eval_pipeline.files import Part
-from eval_pipeline.suite.case import AnswerReader, Case, CaseReader, Item, Items
-from eval_pipeline.suite.counts import Batch, CaseScore, KeyedSums, Rows, Sums
-from eval_pipeline.suite.judge import Judge, Model, OpenJudge, Verdicts
+from eval_pipeline.suite.case import AnswerReader, Case, CaseReader, Item
+from eval_pipeline.suite.context import Context, Score
+from eval_pipeline.suite.counts import CaseScore, Sums
+from eval_pipeline.suite.judge import Judge, Model
 from eval_pipeline.suite.metric import CASE_PASS_RATE, ERROR_RATE, Metric, TrialMetric
+from eval_pipeline.suite.reporting import Reporting
 from eval_pipeline.suite.requirements import Requirement
+from eval_pipeline.suite.text import EXACT_MATCH, TextInput, score_exact_match
 
-
-@dataclass(frozen=True)
-class Context:
-    """What scoring may use besides cases and outputs."""
-
-    settings: Any = None
-    resources: Any = None
-    references: Any = None
-    annotations: Any = None
-    hash: str = ""
-    """Settings, references and models in one word."""
-    judge: OpenJudge | None = None
-    """What rules on answers; None where the suite has no judge, or it is off."""
-    verdicts: Verdicts = field(default_factory=dict)
-    """What the judge said of every usable answer."""
-
-
-Score = Callable[[Items, Context], Batch]
-
-
-def per_case(score: Callable[[Item, Context], CaseScore]) -> Score:
-    """Lift a function of one item to the batched form."""
-
-    def score_batch(items: Items, context: Context) -> Batch:
-        scores = [score(item, context) for item in items]
-        names = scores[0].counts.keys() if scores else ()
-        return Batch(
-            counts={name: np.array([each.counts[name] for each in scores], dtype=float) for name in names},
-            keyed=[(index, row) for index, each in enumerate(scores) for row in each.keyed],
-            diagnoses=[(index, row) for index, each in enumerate(scores) for row in each.diagnoses],
-        )
-
-    return score_batch
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_METRIC_NAME = re.compile(r"[A-Za-z0-9_@]+")
+_EXACT = 1e-9
+NO_REPORTING = Reporting()
 
 
 class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For suites whose prompts, settings or resources take no options."""
 
 
-TrialTable = Callable[[Mapping[str, Sequence[float | None]], Mapping[str, float | None]], Rows]
-"""(each metric's values per trial, each trial metric's value) → rows."""
-
-
-class Experiment(NamedTuple):
-    """What one version scored, as tables that put versions side by side need it."""
-
-    per_trial: Mapping[str, Sequence[float | None]]
-    tables: Mapping[str, Rows]
-    cases: int
-
-
-CrossTable = Callable[[Mapping[str, Experiment]], Rows]
-"""Experiments by version → rows."""
-
-
 @dataclass(frozen=True, eq=False)
 class Suite:
-    """One kind of task: its cases, output contract, counts, metrics and embedded engine."""
+    """One kind of task: its cases, output contract, counts, metrics and embedded engine.
+
+    Only the name must be given: then the input is a text, and the answer must be the expected text.
+    """
 
     name: str
-    description: str
-    reader: CaseReader
-    input: type[Any]
-    expected: type[Any]
-    output: type[Any]
-    score: Score
-    metrics: tuple[Metric, ...]
-    headline: str
-    case_passes: Callable[[Sums], NDArray[np.bool_]]
-    """Which cases pass, from their counts; errored cases never do."""
-    embedded: Callable[[Any, Any, Any], Any]
-    """(prepared, parameters, resources) → output: the deterministic classical system."""
+    description: str = ""
+    reader: CaseReader | None = None
+    """Reads golden files; by default JSON and JSON Lines of `id`, `input`, `expected` and `attributes`."""
+    input: type[Any] = TextInput
+    """A struct; its fields are what templates may use, unless something is prepared from it."""
+    expected: type[Any] = str
+    output: type[Any] = str
+    """What an answer is read as: its JSON as this type. With `str` the answer's text is the output as it
+    stands, no structured output is asked for, and a blank text is an error."""
+    score: Score = score_exact_match
+    metrics: tuple[Metric, ...] = (EXACT_MATCH,)
+    headline: str = ""
+    """The metric that stands for all; by default the first one."""
+    case_passes: Callable[[Sums], NDArray[np.bool_]] | None = None
+    """Which cases pass, from their counts; errored cases never do. By default those whose headline, computed
+    from their own counts, is perfect: 1, or 0 where lower is better. An undefined one is not."""
+    embedded: Callable[[Any, Any, Any], Any] | None = None
+    """(prepared, parameters, resources) → output: the deterministic classical system, if there is one."""
     parameters: type[Any] = NoParameters
     settings: type[Any] = NoParameters
     prepared: type[Any] | None = None
@@ -106,7 +74,7 @@ class Suite:
     annotate: Callable[[Sequence[Item], Context], Any] | None = None
     """Judgements by models, needed before scoring."""
     models: tuple[Model, ...] = ()
-    """What judges in `annotate` and `score`; its measured accuracy is told beside the metrics it feeds."""
+    """What judges in `annotate` and `score`; its measured accuracy is shown beside the metrics it feeds."""
     trained: Callable[[Context], Sequence[Model]] | None = None
     """Models of the same kind that are made from the suite's references, and so identified by them."""
     judge: Judge | None = None
@@ -118,17 +86,7 @@ class Suite:
     """A quicker way to read outputs that follow the cases one by one; None for a file that has none."""
     groups: tuple[str, ...] = ()
     """Case attributes by which every metric is also shown."""
-    tables: Mapping[str, Callable[[KeyedSums], Rows]] = field(default_factory=dict)
-    """Tables for people, from the keyed counts of the same name."""
-    confusions: tuple[str, ...] = ()
-    """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
-    problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
-    """From the tables, what the headline hides, the worst first: it is told wherever the headline is."""
     trial_metrics: tuple[TrialMetric, ...] = ()
-    trial_tables: Mapping[str, TrialTable] = field(default_factory=dict)
-    """Further tables for people: how the numbers went from trial to trial."""
-    cross_tables: Mapping[str, CrossTable] = field(default_factory=dict)
-    """Tables for people that put versions side by side; the report shows them."""
     measure: Callable[[Case[Any, Any]], Mapping[str, Any]] | None = None
     """What requirements look at, for one case."""
     requirements: tuple[Requirement, ...] = ()
@@ -136,24 +94,61 @@ class Suite:
     """How often an endpoint is asked for this suite, unless `engines.yaml` says otherwise."""
     selects: Callable[[Case[Any, Any], Any], bool] | None = None
     """(case, settings) → whether scoring uses the case, such as those of one split; all by default."""
-    advice: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
-    """The status of every gate by metric → what to do about those that do not pass, by metric."""
-    report_keys: Callable[[Mapping[str, Any], Any], Mapping[str, Any]] | None = None
-    """(report, settings) → keys that a suite's document wants at the top level of the score report."""
+    reporting: Reporting = NO_REPORTING
+    """What only reports show."""
 
     def __post_init__(self) -> None:
+        if not self.headline and self.metrics:
+            object.__setattr__(self, "headline", self.metrics[0].name)
+        if wrong := list(self._contradictions()):
+            raise ValueError(f"{self.name}: {'; '.join(wrong)}")
+
+    def _contradictions(self) -> Iterator[str]:
+        """What does not go together."""
+        if not _NAME.fullmatch(self.name):
+            yield "the name has other characters than letters, digits and _"
+        required = [requirement.name for requirement in self.requirements]
+        over_trials = [metric.name for metric in self.trial_metrics]
+        for name in (*(metric.name for metric in self.metrics), *over_trials, *required):
+            if not _METRIC_NAME.fullmatch(name):
+                yield f"{name!r} has other characters than letters, digits, _ and @"
+        if not issubclass(self.prepared or self.input, msgspec.Struct):
+            yield "what templates use (`prepared`, else `input`) is not a msgspec.Struct"
+        if self.carried and self.output is str:
+            yield "a text cannot carry fields; let `output` be a struct"
+        if len(required) != len(set(required)):
+            yield "two requirements share a name"
+        yield from self._contradictions_of_metrics()
+        if self.judge and not set(self.judge.metrics) <= set(self.metrics):
+            yield "the judge's metrics are not among the suite's"
+        if self.judge and "judge" not in self.settings.__struct_fields__:
+            yield "no setting names the judge's engine"
+
+    def _contradictions_of_metrics(self) -> Iterator[str]:
+        if self.score is score_exact_match:
+            if {*self.metrics} - {*(self.judge.metrics if self.judge else ())} != {EXACT_MATCH}:
+                yield "say with `score` what the metrics are made from"
+            if (self.output, self.expected) != (str, str):
+                yield "say with `score` how outputs that are not texts are compared"
         pooled = [metric.name for metric in self.metrics if metric.on_error is None]
         if pooled and self.errored is None:
-            raise ValueError(
-                f"{self.name}: say with `errored` what an error counts as in {', '.join(pooled)}"
-            )
+            yield f"say with `errored` what an error counts as in {', '.join(pooled)}"
         names = [name for metric in self.metrics for name in (metric.name, *metric.aliases)]
         if len(names) != len(set(names)):
-            raise ValueError(f"{self.name}: two metrics share a name or an alias")
-        if self.judge and not set(self.judge.metrics) <= set(self.metrics):
-            raise ValueError(f"{self.name}: the judge's metrics are not among the suite's")
-        if self.judge and "judge" not in self.settings.__struct_fields__:
-            raise ValueError(f"{self.name}: no setting names the judge's engine")
+            yield "two metrics share a name or an alias"
+        headline = next((metric for metric in self.metrics if metric.name == self.headline), None)
+        if headline is None:
+            yield f"the headline {self.headline!r} is not one of its metrics"
+        elif self.case_passes is None and headline.unit != "fraction":
+            yield "say with `case_passes` which cases pass: only a fraction can be perfect"
+
+    def passes(self, sums: Sums) -> NDArray[np.bool_]:
+        """Which cases pass, from the counts of each."""
+        if self.case_passes is not None:
+            return self.case_passes(sums)
+        headline = self.metric(self.headline)
+        perfect = 1.0 if headline.direction == "higher" else 0.0
+        return np.abs(headline.formula(sums) - perfect) <= _EXACT
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -172,5 +167,5 @@ def all_metrics(suite: Suite) -> tuple[Metric, ...]:
 
 def quantities(suite: Suite) -> dict[str, Metric | TrialMetric]:
     """Everything that an evaluation puts a number on, by name."""
-    found: list[Metric | TrialMetric] = [*all_metrics(suite), *suite.trial_metrics]
-    return {each.name: each for each in found}
+    every: list[Metric | TrialMetric] = [*all_metrics(suite), *suite.trial_metrics]
+    return {each.name: each for each in every}

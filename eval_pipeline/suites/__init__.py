@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
+import re
+from collections.abc import Iterable
+from pathlib import Path
 
-from eval_pipeline.problems import bad_value
+from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Suite, fault
+
+_DECLARED = re.compile(r"SUITE\b")
 
 
 def suite_names(project: Project) -> list[str]:
@@ -21,19 +27,45 @@ def suite_names(project: Project) -> list[str]:
 
 
 def find_suite(project: Project, name: str) -> Suite:
-    """The suite of that name."""
-    names = suite_names(project)
-    if name not in names:
-        raise bad_value("suite", f"{name!r} is not a suite", f"Suites: {', '.join(names)}.")
+    """The suite of that name. One that cannot be loaded is bad input, with the file and line at fault."""
+    _stop_unless_known(project, name)
+    module = f"{__name__}.{name}"
+    spec = importlib.util.find_spec(module)
+    file = Path(str(spec and spec.origin))
+    field = f"suite {name}"
     try:
-        suite = importlib.import_module(f"{__name__}.{name}").SUITE
+        suite = getattr(importlib.import_module(module), "SUITE", None)
+    except MemoryError:
+        raise
     except (Exception, SystemExit) as error:  # whatever the module does, it must not take the others along
-        raise bad_value(f"suite {name}", f"cannot be loaded: {type(error).__name__}: {error}") from error
+        raise BadInput([fault(name, error, field, file)]) from error
     if not isinstance(suite, Suite) or suite.name != name:
-        raise bad_value(f"suite {name}", "has no SUITE of that name", "Call the folder as the suite.")
+        message = "has no SUITE" if not isinstance(suite, Suite) else f"its SUITE is called {suite.name!r}"
+        remedy = "Declare SUITE = Suite(name=…), with the name of the folder."
+        raise BadInput([Problem(shown_path(file), _declaration(file), field, message, remedy)])
     return suite
 
 
-def all_suites(project: Project) -> list[Suite]:
-    """Every suite, by name."""
-    return [find_suite(project, name) for name in suite_names(project)]
+def load_suites(project: Project, names: Iterable[str]) -> tuple[list[Suite], dict[str, list[Problem]]]:
+    """The suites of these names, and what is wrong with those that cannot be loaded."""
+    suites: list[Suite] = []
+    broken: dict[str, list[Problem]] = {}
+    for name in names:
+        _stop_unless_known(project, name)
+        try:
+            suites.append(find_suite(project, name))
+        except BadInput as bad:
+            broken[name] = bad.problems
+    return suites, broken
+
+
+def _stop_unless_known(project: Project, name: str) -> None:
+    names = suite_names(project)
+    if name not in names:
+        raise bad_value("suite", f"{name!r} is not a suite", f"Suites: {', '.join(names)}.")
+
+
+def _declaration(file: Path) -> int:
+    """The line that declares the suite; 0 where there is none."""
+    lines = file.read_text(errors="replace").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if _DECLARED.match(line)), 0)

@@ -270,15 +270,30 @@ def test_a_suite_that_cannot_be_loaded_is_a_problem(project: Project, code: str)
     assert invoke(project, "golden", "check", "decomposition").returncode == 0
 
 
-def test_a_defect_is_not_taken_for_a_gate(project: Project, tmp_path: Path) -> None:
-    folder = project.own_suites / "defect"
+def test_a_score_that_raises_is_a_problem_of_its_case(project: Project, tmp_path: Path) -> None:
+    folder = project.own_suites / "raising"
     shutil.copytree(TOY / "suites" / "toy", folder)
-    code = (folder / "__init__.py").read_text().replace('name="toy"', 'name="defect"')
-    (folder / "__init__.py").write_text(code.replace("gold, guess = ", "gold, guess = 1 / 0, "))
-    shutil.copytree(TOY / "golden" / "toy", project.golden("defect"))
+    code = (folder / "__init__.py").read_text().replace('name="toy"', 'name="raising"')
+    given = "    gold, guess = "
+    assert given in code
+    (folder / "__init__.py").write_text(code.replace(given, f"    assert item.case.id != 'dog'\n{given}"))
+    line = code[: code.index(given)].count("\n") + 1
+    shutil.copytree(TOY / "golden" / "toy", project.golden("raising"))
     outputs = tmp_path / "outputs.jsonl"
-    outputs.write_text('{"case_id": "cat", "output": {"animal": "cat", "hints": []}}\n')
-    done = command(project, "score", "defect", "--golden", project.golden("defect"), "--outputs", outputs)
+    answers = ({"case_id": name, "output": {"animal": "cat", "hints": []}} for name in ("cat", "dog"))
+    outputs.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    done = command(project, "score", "raising", "--golden", project.golden("raising"), "--outputs", outputs)
+    assert done.returncode == 2
+    assert f"suites/raising/__init__.py:{line}: score of case 'dog': AssertionError" in done.stderr
+
+
+def test_a_defect_is_not_taken_for_a_gate(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*given: object, **named: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("eval_pipeline.cli.score.summarize", crash)
+    golden, outputs = project.golden("decomposition"), baseline_outputs(project)
+    done = invoke(project, "score", "decomposition", "--golden", golden, "--outputs", outputs)
     assert done.returncode == 70
     assert "ZeroDivisionError" in done.stderr
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -45,7 +46,7 @@ from eval_pipeline_tests.cli.recorded_toy import (
     write_prompt,
 )
 from eval_pipeline_tests.conftest import copy_project
-from eval_pipeline_tests.running import command, invoke
+from eval_pipeline_tests.running import command, environment, invoke
 
 RIGHT = 90
 ACTIVE, CANDIDATE = "guess-v1.0", "guess-v1.1"
@@ -612,36 +613,92 @@ def test_every_shipped_suite_can_be_gated(tmp_path: Path) -> None:
     assert {each.get("name") for each in junit.iter("testsuite")} == set(suite_names(project))
 
 
-def test_a_crash_is_the_red_line_of_one_suite(repository: Project, tmp_path: Path) -> None:
-    """What the other suites came to is decided and written all the same."""
-    second = repository.root / "suites" / "broken"
-    shutil.copytree(repository.root / "suites" / "toy", second)
-    code = second / "__init__.py"
-    code.write_text(code.read_text().replace('name="toy"', 'name="broken"') + CRASH)
-    for folder in ("golden", "prompts"):
-        shutil.copytree(repository.root / folder / "toy", repository.root / folder / "broken")
-    for file in (repository.prompts("broken")).glob("*.md"):
-        file.write_text(file.read_text().replace("suite: toy", "suite: broken"))
-    shutil.copytree(repository.root / "recorded" / "toy", repository.root / "recorded" / "broken")
-    markdown, report = tmp_path / "summary.md", tmp_path / "gate.json"
-    done = command(repository, "gate", "broken", "toy", "--markdown", markdown, "--json", report)
-    assert done.returncode == 70
-    states = {each["suite"]: each["state"] for each in json.loads(report.read_text())["versions"]}
-    assert states == {"broken": "crashed", "toy": "pass"}
-    assert "✗ crashed" in markdown.read_text()
-    assert "the formula fails" in done.stdout + done.stderr
+def second_suite(project: Project, more: str) -> Path:
+    """A copy of the toy under another name, with more code at its end."""
+    folder = project.root / "suites" / "second"
+    shutil.copytree(project.root / "suites" / "toy", folder)
+    code = folder / "__init__.py"
+    code.write_text(code.read_text().replace('name="toy"', 'name="second"') + more)
+    for name in ("golden", "prompts"):
+        shutil.copytree(project.root / name / "toy", project.root / name / "second")
+    for file in (project.prompts("second")).glob("*.md"):
+        file.write_text(file.read_text().replace("suite: toy", "suite: second"))
+    shutil.copytree(project.root / "recorded" / "toy", project.root / "recorded" / "second")
+    return code
 
 
-CRASH = """
+FAILING = """
 from dataclasses import replace
 
 
-def _fails(sums: kit.Sums) -> kit.Values:
-    raise RuntimeError("the formula fails")
+def _fails(*given):
+    raise RuntimeError("it fails")
 
 
-SUITE = replace(SUITE, metrics=(*SUITE.metrics, kit.Metric("odd", "Odd.", _fails)))
 """
+FORMULA = 'SUITE = replace(SUITE, metrics=(*SUITE.metrics, kit.Metric("odd", "Odd.", _fails)))\n'
+REPORT_KEYS = "SUITE = replace(SUITE, reporting=replace(SUITE.reporting, report_keys=_fails))\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "version", "reason"),
+    [
+        pytest.param(FAILING + FORMULA, ACTIVE, "formula of odd: RuntimeError: it fails", id="formula"),
+        pytest.param(FAILING + REPORT_KEYS, ACTIVE, "RuntimeError: it fails", id="report"),
+        pytest.param("raise RuntimeError('it fails')", "all versions", "RuntimeError: it fails", id="import"),
+    ],
+)
+def test_a_suite_whose_code_fails_is_one_red_line(
+    repository: Project, tmp_path: Path, more: str, version: str, reason: str
+) -> None:
+    """What the other suites came to is decided and written all the same."""
+    code = second_suite(repository, more)
+    line = 1 + next(number for number, text in enumerate(code.read_text().splitlines()) if "it fails" in text)
+    files = {name: tmp_path / f"gate.{name}" for name in ("markdown", "junit", "json")}
+    options = [each for name, file in files.items() for each in (f"--{name}", file)]
+    done = command(repository, "gate", "second", "toy", *options)
+    assert done.returncode == 2
+    second, toy = json.loads(files["json"].read_text())["versions"]
+    assert (toy["suite"], toy["state"]) == ("toy", "pass")
+    assert (second["suite"], second["version"], second["state"]) == ("second", version, "unusable")
+    assert f"suites/second/__init__.py:{line}: " in second["reasons"][0]
+    assert reason in second["reasons"][0]
+    assert "✗ unusable" in files["markdown"].read_text()
+    assert b'name="second" tests="1" failures="0" errors="1"' in files["junit"].read_bytes()
+    assert second["reasons"][0] in done.stderr
+
+
+CRASHES = """
+import sys
+
+import eval_pipeline.stages.scores
+from eval_pipeline.cli import main
+
+
+def crash(*given, **named):
+    raise RuntimeError("an internal error")
+
+
+eval_pipeline.stages.scores.operation_results = crash
+sys.argv = ["eval-pipeline", "gate", "toy", "--json", sys.argv[1]]
+main()
+"""
+
+
+def test_a_defect_of_the_program_is_a_crash(repository: Project, tmp_path: Path) -> None:
+    report = tmp_path / "gate.json"
+    done = subprocess.run(
+        [sys.executable, "-c", CRASHES, report],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=repository.root,
+        env=environment(repository),
+    )
+    assert done.returncode == 70
+    (version,) = json.loads(report.read_text())["versions"]
+    assert version["state"] == "crashed"
+    assert "an internal error" in done.stderr
 
 
 def test_the_worst_version_decides() -> None:

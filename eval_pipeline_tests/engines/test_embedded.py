@@ -12,7 +12,7 @@ import pytest
 from eval_pipeline.engines import embedded
 from eval_pipeline.engines.embedded import EmbeddedEngine, code_behind
 from eval_pipeline.project import Project
-from eval_pipeline.suites import all_suites
+from eval_pipeline.suites import find_suite, suite_names
 
 FILES = {
     "__init__.py": "",
@@ -68,7 +68,7 @@ def test_shared_code_that_changes_is_another_model(made: Path, name: str, matter
 
 
 def test_every_suite_names_its_shared_code() -> None:
-    suites = {suite.name: suite for suite in all_suites(Project.find())}
+    suites = {name: find_suite(Project.find(), name) for name in suite_names(Project.find())}
     models = {name: EmbeddedEngine("embedded", suite, None, None).model for name, suite in suites.items()}
     assert all(model.startswith(f"{name}-") for name, model in models.items())
     suite = suites["grounded_qa"]

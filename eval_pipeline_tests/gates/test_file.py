@@ -22,7 +22,7 @@ from eval_pipeline.gates import (
 )
 from eval_pipeline.gates.result import Status
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.suite import Severity
+from eval_pipeline.suite import Reporting, Severity
 from eval_pipeline.suites.decomposition import SUITE
 
 HIGHER = Gate(fail="< 0.60", passes=">= 0.70", excellent=">= 0.85")
@@ -283,7 +283,9 @@ def test_metrics_may_be_called_by_an_alias() -> None:
 
 
 def test_advice_is_attached_to_what_does_not_pass() -> None:
-    suite = dataclasses.replace(SUITE, advice=lambda statuses: dict.fromkeys(statuses, "Do something."))
+    suite = dataclasses.replace(
+        SUITE, reporting=Reporting(advice=lambda statuses: dict.fromkeys(statuses, "Do something."))
+    )
     gate = Gate("< 0.6", ">= 0.7")
     results = [gate_result(gate, str(value), value, True, "fraction") for value in (0.5, 0.65, 0.9)]
     assert [each.advice for each in advise(suite, results)] == ["Do something.", "Do something.", ""]

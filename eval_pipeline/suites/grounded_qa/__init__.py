@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites.grounded_qa.advice import advise
 from eval_pipeline.suites.grounded_qa.cases import (
     GoldEntry,
@@ -49,6 +49,5 @@ SUITE = Suite(
     answers_in_step=traces_in_step,
     groups=("answerability", "evidence"),
     requirements=REQUIREMENTS,
-    advice=advise,
-    report_keys=report_keys,
+    reporting=Reporting(advice=advise, report_keys=report_keys),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.suite import Suite, per_case
+from eval_pipeline.suite import Reporting, Suite, per_case
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_linking.cases import (
     GoldenEntry,
@@ -44,7 +44,7 @@ SUITE = Suite(
     resources=load_knowledge_base,
     errored=errored,
     groups=GROUPS,
-    tables={"phenomena": phenomenon_rows},
     measure=measure,
     requirements=REQUIREMENTS,
+    reporting=Reporting(tables={"phenomena": phenomenon_rows}),
 )

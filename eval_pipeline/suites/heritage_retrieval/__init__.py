@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput, TrecCases
 from eval_pipeline.suites.heritage_retrieval.engine import Parameters, Prepared, prepare, retrieve
@@ -38,7 +38,7 @@ SUITE = Suite(
     errored=errored,
     answers=open_answers,
     groups=GROUPS,
-    tables={"sources": source_rows, "passage_sources": source_rows},
     measure=measure,
     requirements=REQUIREMENTS,
+    reporting=Reporting(tables={"sources": source_rows, "passage_sources": source_rows}),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_typing.cases import TypingExpected, TypingInput
 from eval_pipeline.suites.heritage_typing.engine import Parameters, classify
@@ -38,8 +38,8 @@ SUITE = Suite(
     references=second_annotations,
     errored=errored,
     groups=GROUPS,
-    tables=TABLES,
     measure=measure,
     requirements=REQUIREMENTS,
     selects=in_split,
+    reporting=Reporting(tables=TABLES),
 )

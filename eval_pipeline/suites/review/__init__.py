@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.suite import Suite, per_case
+from eval_pipeline.suite import Reporting, Suite, per_case
 from eval_pipeline.suites.review.advice import advise
 from eval_pipeline.suites.review.cases import (
     GoldenTask,
@@ -41,12 +41,14 @@ SUITE = Suite(
     resources=load_checklist,
     references=load_decisions,
     groups=("kind",),
-    tables=TABLES,
-    trial_tables=TRIAL_TABLES,
-    cross_tables=CROSS_TABLES,
     trial_metrics=TRIAL_METRICS,
-    problems=problems,
     measure=measure,
     requirements=REQUIREMENTS,
-    advice=advise,
+    reporting=Reporting(
+        tables=TABLES,
+        problems=problems,
+        trial_tables=TRIAL_TABLES,
+        cross_tables=CROSS_TABLES,
+        advice=advise,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites.span_labeling.cases import SpanCases, SpanExpected, SpanInput
 from eval_pipeline.suites.span_labeling.engine import Parameters, label
 from eval_pipeline.suites.span_labeling.requirements import REQUIREMENTS, measure
@@ -39,9 +39,11 @@ SUITE = Suite(
     errored=errored,
     groups=("kind",),
     requests_per_minute=10,
-    tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
-    confusions=(CONFUSION,),
-    problems=problem_categories,
     measure=measure,
     requirements=REQUIREMENTS,
+    reporting=Reporting(
+        tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
+        confusions=(CONFUSION,),
+        problems=problem_categories,
+    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.suite import Suite, matrix_rows, per_case
+from eval_pipeline.suite import Reporting, Suite, matrix_rows, per_case
 from eval_pipeline.suites.suggestions.cases import (
     GoldenEntry,
     SuggestionExpected,
@@ -45,7 +45,7 @@ SUITE = Suite(
     trained=trained_models,
     groups=("category", "parent"),
     requests_per_minute=20,
-    tables={CLASSIFIED_AS: matrix_rows},
     measure=measure,
     requirements=REQUIREMENTS,
+    reporting=Reporting(tables={CLASSIFIED_AS: matrix_rows}),
 )

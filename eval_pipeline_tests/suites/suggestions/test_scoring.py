@@ -22,6 +22,7 @@ from eval_pipeline.scoring import Scores, context_for, measured_models, score_ca
 from eval_pipeline.suite import Context
 from eval_pipeline.suites.suggestions import SUITE
 from eval_pipeline.suites.suggestions.cases import GoldenEntry, check_entry, to_case
+from eval_pipeline.suites.suggestions.engine import Parameters, suggest
 from eval_pipeline.suites.suggestions.models import classifier_of
 from eval_pipeline.suites.suggestions.scoring import distinct, diversity, dropped_in, length_appropriateness
 from eval_pipeline_tests.conftest import REPOSITORY
@@ -321,10 +322,7 @@ def test_the_golden_set_is_complete_and_the_engine_answers_every_case() -> None:
     cases = list(read_cases(SUITE, Project.find().golden("suggestions"), problems))
     problems.stop_if_any()
     assert len(cases) == 50
-    outputs = {
-        each.case.id: SUITE.embedded(each.case.input, SUITE.parameters(), context().resources)
-        for each in cases
-    }
+    outputs = {each.case.id: suggest(each.case.input, Parameters(), context().resources) for each in cases}
     assert all(len(output.suggestions) >= 2 for output in outputs.values())
-    again = SUITE.embedded(cases[7].case.input, SUITE.parameters(), context().resources)
+    again = suggest(cases[7].case.input, Parameters(), context().resources)
     assert again == outputs[cases[7].case.id]

@@ -55,7 +55,6 @@ SUITE = kit.Suite(
     description="Animals by their sounds.",
     reader=JsonCases(Entry, lambda entry: kit.Case(entry.id, Prepared(entry.sound), entry.animal)),
     input=Prepared,
-    expected=str,
     output=Guess,
     prepare=prepare,
     carried=("hints",),
@@ -70,10 +69,10 @@ SUITE = kit.Suite(
         kit.Metric("macro_recall", "Mean recall over animals.", macro_recall),
     ),
     trial_metrics=(kit.TrialMetric("agreement", "Cases with one answer ÷ cases.", agreement),),
-    headline="accuracy",
-    case_passes=lambda sums: sums["right"] > 0,
-    tables={"confusion": kit.matrix_rows},
-    confusions=("confusion",),
-    problems=lambda tables: [row[""] for row in tables["confusion"] if not row.get(row[""])],
     embedded=lambda prepared, parameters, resources: {"animal": prepared.hints[0]},
+    reporting=kit.Reporting(
+        tables={"confusion": kit.matrix_rows},
+        confusions=("confusion",),
+        problems=lambda tables: [row[""] for row in tables["confusion"] if not row.get(row[""])],
+    ),
 )
