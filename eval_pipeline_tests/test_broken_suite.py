@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 import dagster as dg
 import pytest
@@ -13,7 +12,7 @@ from eval_pipeline.orchestration import evaluation_job
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.suites import find_suite, load_suites
-from eval_pipeline_tests.conftest import TOY, copied
+from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.running import QUIET, checks, command, instance_in, invoke, run_chain
 
 VERSION = "guess-v1.0"
@@ -63,11 +62,11 @@ def break_suite(project: Project, kind: str) -> None:
         shutil.copytree(TOY / name / "toy", project.root / name / "broken")
 
 
-@pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    with copied(TOY, tmp_path_factory.mktemp("broken") / "toy") as project:
-        break_suite(project, "syntax")
-        yield project
+@pytest.fixture
+def half_broken(toy: Project) -> Project:
+    """A project with a suite that works and one that does not."""
+    break_suite(toy, "syntax")
+    return toy
 
 
 @pytest.mark.parametrize("kind", BROKEN)
@@ -91,8 +90,8 @@ def test_what_is_not_swallowed(toy: Project, error: str) -> None:
         load_suites(toy, ["broken"])
 
 
-def test_the_definitions_load_and_show_a_red_check(evaluated: Project) -> None:
-    definitions = build_definitions(evaluated)
+def test_the_definitions_load_and_show_a_red_check(half_broken: Project) -> None:
+    definitions = build_definitions(half_broken)
     repository = definitions.get_repository_def()
     keys = {key.to_user_string() for key in repository.asset_graph.get_all_asset_keys()}
     assert {"broken/golden_set", "toy/golden_set", "toy/report"} <= keys
@@ -100,7 +99,7 @@ def test_the_definitions_load_and_show_a_red_check(evaluated: Project) -> None:
     schedules = {each.name for each in repository.schedule_defs}
     assert {"toy_nightly", "toy_weekly"} <= schedules
     assert {each.name for each in repository.sensor_defs} >= {"prompt_files", "golden_sets", "broken_suites"}
-    with instance_in(evaluated) as instance:
+    with instance_in(half_broken) as instance:
         job = definitions.resolve_job_def(evaluation_job("broken"))
         result = job.execute_in_process(instance=instance, run_config=QUIET, raise_on_error=False)
         (check,) = result.get_asset_check_evaluations()
@@ -111,20 +110,20 @@ def test_the_definitions_load_and_show_a_red_check(evaluated: Project) -> None:
         found = checks(result)["suite_loads"]
         assert not found.passed
         assert "suites/broken/__init__.py:2: suite broken: SyntaxError: invalid syntax" in found.description
-        assert run_chain(evaluated, instance, "toy", VERSION).success
+        assert run_chain(half_broken, instance, "toy", VERSION).success
 
 
-def test_a_sensor_lets_the_check_fail_once_for_each_reason(evaluated: Project) -> None:
+def test_a_sensor_lets_the_check_fail_once_for_each_reason(half_broken: Project) -> None:
     def asked() -> list[tuple[str | None, str | None]]:
-        sensor = build_definitions(evaluated).resolve_sensor_def("broken_suites")
-        with instance_in(evaluated) as instance:
+        sensor = build_definitions(half_broken).resolve_sensor_def("broken_suites")
+        with instance_in(half_broken) as instance:
             requests = sensor.evaluate_tick(dg.build_sensor_context(instance)).run_requests or []
         return [(request.job_name, request.run_key) for request in requests]
 
     first = asked()
     assert [job for job, _ in first] == [evaluation_job("broken")]
     assert asked() == first
-    code = evaluated.own_suites / "broken" / "__init__.py"
+    code = half_broken.own_suites / "broken" / "__init__.py"
     before = code.read_text()
     code.write_text("\n" + before)
     assert asked() != first
@@ -139,17 +138,79 @@ def test_a_folder_that_is_no_name(toy: Project) -> None:
     assert dg.AssetKey(["my_suite", "golden_set"]) in keys
 
 
-def test_commands_go_on_with_the_other_suites(evaluated: Project) -> None:
+def test_commands_go_on_with_the_other_suites(half_broken: Project) -> None:
     place = "suites/broken/__init__.py:2: suite broken: SyntaxError: invalid syntax"
-    checked = invoke(evaluated, "golden", "check")
+    checked = invoke(half_broken, "golden", "check")
     assert checked.returncode == 2
     assert place in checked.stderr
     assert "toy: 4 cases can be read" in checked.stdout
-    alone = command(evaluated, "run", "broken")
+    alone = command(half_broken, "run", "broken")
     assert alone.returncode == 2
     assert place in alone.stderr
-    gated = command(evaluated, "gate")
+    gated = command(half_broken, "gate")
     assert gated.returncode == 2
     assert place in gated.stderr
     assert f"toy: {VERSION} (asked for)" in gated.stdout
-    assert invoke(evaluated, "golden", "freeze", "toy", "--reason", "read", "--by", "me").returncode == 0
+    assert invoke(half_broken, "golden", "freeze", "toy", "--reason", "read", "--by", "me").returncode == 0
+
+
+RAISING = """
+from dataclasses import replace
+
+
+def _fails(*given):
+    raise RuntimeError("it fails")
+
+
+SUITE = replace(SUITE, {changed})
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "check", "text"),
+    [
+        ("score=kit.per_case(_fails)", "scored", "score of case 'cat': RuntimeError: it fails."),
+        ("annotate=_fails", "scored", "annotate: RuntimeError: it fails."),
+        ("case_passes=_fails", "scored", "case_passes: RuntimeError: it fails."),
+        ("selects=_fails", "scored", "RuntimeError: it fails."),
+        (
+            "embedded=lambda *given: {}, errored=_fails",
+            "scored",
+            "errored of case 'cat': RuntimeError: it fails.",
+        ),
+        ("prepare=_fails", "prompt_valid", "prepare of case 'cat': RuntimeError: it fails."),
+        (
+            "metrics=(*SUITE.metrics, kit.Metric('odd', '', _fails))",
+            "gates_valid",
+            "formula of odd: RuntimeError: it fails.",
+        ),
+        (
+            "reporting=kit.Reporting(cross_tables={'versions': _fails})",
+            "reported",
+            "RuntimeError: it fails.",
+        ),
+        ("measure=_fails", "well_formed", "RuntimeError: it fails."),
+        ("resources=_fails", "well_formed", "RuntimeError: it fails."),
+    ],
+)
+def test_code_that_raises_fails_a_blocking_check(toy: Project, changed: str, check: str, text: str) -> None:
+    code = toy.own_suites / "toy" / "__init__.py"
+    code.write_text(code.read_text() + RAISING.format(changed=changed))
+    line = 1 + next(number for number, each in enumerate(code.read_text().splitlines()) if "raise " in each)
+    with instance_in(toy) as instance:
+        result = run_chain(toy, instance, "toy", VERSION)
+    (failed,) = (each for each in result.get_asset_check_evaluations() if each.blocking and not each.passed)
+    assert failed.check_name == check
+    description = checks(result)[check].description
+    assert f"suites/toy/__init__.py:{line}: " in description
+    assert text in description
+    assert not [event for event in result.all_events if event.is_step_failure and "it fails" in str(event)]
+
+
+def test_counts_that_are_missing_are_the_suites_fault(toy: Project) -> None:
+    code = toy.own_suites / "toy" / "__init__.py"
+    code.write_text(code.read_text().replace('ratio_of("hinted"', 'ratio_of("hintet"'))
+    with instance_in(toy) as instance:
+        found = checks(run_chain(toy, instance, "toy", VERSION))["gates_valid"]
+    assert not found.passed
+    assert "suites/toy/__init__.py: formula of hint_rate: KeyError" in found.description

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests.conftest import TEXT_TOY
+from eval_pipeline_tests.conftest import REPOSITORY, TEXT_TOY
 from eval_pipeline_tests.running import command, invoke
 
 VERSION = "name-capital-v1.0"
@@ -24,7 +24,10 @@ def write(file: Path, outputs: dict[str, object]) -> Path:
 
 def test_suite_gates_and_prompt_take_25_lines() -> None:
     files = ("suites/capitals/__init__.py", "golden/capitals/gates.yaml", f"prompts/capitals/{VERSION}.md")
-    assert sum(len((TEXT_TOY / file).read_text().splitlines()) for file in files) <= 25
+    texts = [(TEXT_TOY / file).read_text() for file in files]
+    assert sum(len(text.splitlines()) for text in texts) <= 25
+    readme = (REPOSITORY / "README.md").read_text()
+    assert all(text in readme for text in texts)
 
 
 @pytest.mark.parametrize(

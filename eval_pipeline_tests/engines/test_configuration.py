@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.engines import Engine, MeteredEngine, open_engine, read_engines
-from eval_pipeline.engines.configuration import EmbeddedEntry, EnginesFile, RecordedEntry
+from eval_pipeline.engines import Engine, MeteredEngine, Request, open_engine, read_engines
+from eval_pipeline.engines.configuration import EmbeddedEntry, EnginesFile, RecordedEntry, output_schema
+from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import FrontMatter, Prompt, active_versions
+from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
 
@@ -118,3 +121,15 @@ def test_a_suite_may_say_how_often_endpoints_are_asked(project: Project, name: s
         opened = stages.prepare_asking(stages.Workbench(project, suite), version).engine
         assert isinstance(opened, MeteredEngine)
         assert opened.limits.scopes[1].requests_per_minute == expected
+
+
+def test_a_text_suite_asks_for_no_structured_output() -> None:
+    entry = EndpointEntry(url="http://127.0.0.1:9/v1", model="m")
+    bodies = {
+        suite.name: json.loads(
+            EndpointClient(entry, suite.name, output_schema(suite), None).body(Request("a", 1, None, "Hello"))
+        )
+        for suite in (SUITE, Suite("plain"))
+    }
+    assert bodies["decomposition"]["response_format"]["type"] == "json_schema"
+    assert "response_format" not in bodies["plain"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from eval_pipeline.engines import embedded
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines import Request, embedded
 from eval_pipeline.engines.embedded import EmbeddedEngine, code_behind
 from eval_pipeline.project import Project
+from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
 
 FILES = {
@@ -74,3 +77,19 @@ def test_every_suite_names_its_shared_code() -> None:
     suite = suites["grounded_qa"]
     behind = code_behind([suite.embedded.__module__], [*embedded._SHARED, "eval_pipeline.suites.grounded_qa"])
     assert {"eval_pipeline.language.bm25", "eval_pipeline.metrics.text"} <= set(behind)
+
+
+@pytest.mark.parametrize(
+    ("returned", "text", "error"),
+    [("Paris", "Paris", None), ('{"a": 1}', '{"a": 1}', None), ("\ud800", None, "engine")],
+)
+def test_a_text_is_answered_as_it_stands(returned: str, text: str | None, error: str | None) -> None:
+    async def requests() -> AsyncIterator[Request]:
+        yield Request("a", 1, None)
+
+    async def answer() -> Answer:
+        suite = Suite("plain", embedded=lambda prepared, parameters, resources: returned)
+        return await anext(EmbeddedEngine("embedded", suite, None, None).answer(requests()))
+
+    answered = asyncio.run(answer())
+    assert (answered.text, answered.error) == (text, error)
