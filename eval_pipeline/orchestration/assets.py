@@ -3,7 +3,6 @@
 golden_set → model_outputs → case_scores → metrics → baseline_comparison → report
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,14 +12,14 @@ from pydantic import Field
 
 from eval_pipeline import reports as shown
 from eval_pipeline import stages
-from eval_pipeline.answers import Answer, Stopping, parse_trials
-from eval_pipeline.asking import Tally
+from eval_pipeline.answers import Stopping, parse_trials
 from eval_pipeline.comparison import comparable, metric_trends
 from eval_pipeline.decisions import Standing, objections_to, propose, standing_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Compared, Report, StoreIOManager
+from eval_pipeline.orchestration.progress import LogProgress
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import image
@@ -32,7 +31,6 @@ STORE = "store"
 PROJECT = "project"
 PROGRESS = "progress"
 WORKBENCHES = "workbenches"
-SECONDS_BETWEEN_LINES = 5.0
 
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
@@ -58,29 +56,6 @@ class Workbenches:
         if run_id != self._run_id:
             self._run_id, self._benches = run_id, {}
         return self._benches.setdefault(suite.name, stages.Workbench(self._project, suite))
-
-
-class LogProgress:
-    """Progress as lines in Dagster's log: at most one every few seconds."""
-
-    def __init__(self, log: dg.DagsterLogManager) -> None:
-        self._log = log
-        self._title = ""
-        self._tally = Tally(0)
-        self._next = 0.0
-
-    def start(self, title: str, total: int) -> None:
-        """Say what begins."""
-        self._title, self._tally = title, Tally(total)
-        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
-        self._log.info(f"{title}: {total:,} answers to get")
-
-    def advance(self, answer: Answer) -> None:
-        """Say how far it is, now and then."""
-        self._tally.add(answer)
-        if self._tally.done == self._tally.total or time.monotonic() >= self._next:
-            self._next = time.monotonic() + SECONDS_BETWEEN_LINES
-            self._log.info(f"{self._title}: {self._tally}")
 
 
 def evaluation_job(suite: str) -> str:

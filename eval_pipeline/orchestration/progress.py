@@ -1,0 +1,33 @@
+"""How far a run is, in Dagster's log."""
+
+import time
+
+import dagster as dg
+
+from eval_pipeline.answers import Answer
+from eval_pipeline.asking import Tally
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+class LogProgress:
+    """Progress as lines in Dagster's log: at most one every few seconds."""
+
+    def __init__(self, log: dg.DagsterLogManager) -> None:
+        self._log = log
+        self._title = ""
+        self._tally = Tally(0)
+        self._next = 0.0
+
+    def start(self, title: str, total: int) -> None:
+        """Say what begins."""
+        self._title, self._tally = title, Tally(total)
+        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        self._log.info(f"{title}: {total:,} answers to get")
+
+    def advance(self, answer: Answer) -> None:
+        """Say how far it is, now and then."""
+        self._tally.add(answer)
+        if self._tally.done == self._tally.total or time.monotonic() >= self._next:
+            self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+            self._log.info(f"{self._title}: {self._tally}")
