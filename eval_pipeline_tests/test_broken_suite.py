@@ -6,7 +6,9 @@ import shutil
 
 import dagster as dg
 import pytest
+from click.testing import CliRunner
 
+from eval_pipeline.cli import run
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import evaluation_job
 from eval_pipeline.problems import BadInput
@@ -214,3 +216,23 @@ def test_counts_that_are_missing_are_the_suites_fault(toy: Project) -> None:
         found = checks(run_chain(toy, instance, "toy", VERSION))["gates_valid"]
     assert not found.passed
     assert "suites/toy/__init__.py: formula of hint_rate: KeyError" in found.description
+
+
+def test_run_all_goes_on_with_the_other_suites(half_broken: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("suites", "golden", "prompts"):
+        shutil.copytree(half_broken.root / folder / "toy", half_broken.root / folder / "raising")
+    code = half_broken.own_suites / "raising" / "__init__.py"
+    renamed = code.read_text().replace('name="toy"', 'name="raising"')
+    code.write_text(renamed + RAISING.format(changed="case_passes=_fails"))
+    prompt = half_broken.prompts("raising") / f"{VERSION}.md"
+    prompt.write_text(prompt.read_text().replace("suite: toy", "suite: raising"))
+    monkeypatch.setattr("eval_pipeline.cli.run.suite_names", lambda project: ["broken", "raising", "toy"])
+    monkeypatch.setattr("eval_pipeline.cli.run._summarize", lambda project: None)
+    monkeypatch.setattr("eval_pipeline.project.Project.find", lambda: half_broken)
+    with instance_in(half_broken):
+        done = CliRunner().invoke(run.command, ["all"])
+    assert done.exit_code == 2, done.exception
+    assert "✗ broken: " in done.stderr
+    assert f"✗ raising: {VERSION}: " in done.stderr
+    assert "case_passes: RuntimeError: it fails." in done.stderr
+    assert "accuracy        75.0 %" in done.stdout
