@@ -118,7 +118,7 @@ def test_versions_are_partitions_with_a_table_of_metrics(page: Page, address: st
 def test_checks_are_green_and_red_and_say_why(page: Page, address: str) -> None:
     page.goto(f"{address}/assets/decomposition/metrics?view=checks")
     page.get_by_text("gate_concept_precision").first.click()
-    expect(page.get_by_text(f"{V20}: 49.3 % is in the fail zone (< 0.50).").first).to_be_visible()
+    expect(page.get_by_text(f"{V20}: 49.3 % is in the fail zone (< 50 %).").first).to_be_visible()
     expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
     page.get_by_text("gate_concept_recall").first.click()
     expect(page.get_by_text(f"{V20}: 94.8 % is in the excellent zone").first).to_be_visible()
@@ -148,7 +148,7 @@ def test_what_a_model_writes_is_shown_and_never_acted_on(
     expect(page.get_by_text("evil").first).to_be_visible()
     page.goto(f"{address}/assets/decomposition/model_outputs?view=checks")
     page.get_by_text("answered").first.click()
-    expect(page.get_by_text("answers are errors").first).to_be_visible()
+    expect(page.get_by_text("1 error in 15 answers").first).to_be_visible()
     page.goto(f"{address}/assets/decomposition/report?view=partitions&partition={V10}")
     page.get_by_text("[Show Markdown]").first.click()
     expect(page.get_by_text("evil").first).to_be_visible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import unescape
+from html import escape, unescape
 
 from eval_pipeline.reports.rows import Cell, Table
 
@@ -52,7 +52,7 @@ def plain(text: object, longest: int = LONGEST_CELL) -> str:
 
 
 def _references(characters: str) -> str:
-    return "".join(f"&#{ord(character)};" for character in characters)
+    return "".join(escape(each) if each in "<>&" else f"&#{ord(each)};" for each in characters)
 
 
 def readable(markdown: str) -> str:

@@ -230,7 +230,7 @@ SCENARIOS = {
         {CANDIDATE: "block"},
         (
             r"  ✗ error_rate: 100\.0 % is in the fail zone",
-            r"  ✗ answered: guess-v1\.1: 100 of 100 answers are errors",
+            r"  ✗ answered: guess-v1\.1: 100 errors in 100 answers",
         ),
     ),
     "baseline missing": Scenario(

@@ -41,7 +41,7 @@ def rendered(markdown: str, around: tuple[str, ...] = ("paragraph",)) -> tuple[s
         ("$0.0000 <= $0.05", "$0.0000 <= $0.05"),
         ("A & B, 2 * 3, ~", "A & B, 2 * 3, &#126;"),
         ("~", "~"),
-        ("<script>alert(1)</script>", "&#60;script>alert(1)&#60;/script>"),
+        ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
         ("![x](http://x/y)", "!&#91;x&#93;(http:\u2060//x/y)"),
         ("www.evil.com a@b.c @joe", "www\u2060.evil.com a@\u2060b.c @\u2060joe"),
         ("[a](javascript:b)", "&#91;a&#93;(javascript:b)"),
@@ -50,14 +50,14 @@ def rendered(markdown: str, around: tuple[str, ...] = ("paragraph",)) -> tuple[s
         ("**b** _i_ ~s~", "&#42;&#42;b&#42;&#42; &#95;i&#95; &#126;s&#126;"),
         ("one\n\n# two\r\n\tthree", "one # two three"),
         ("# heading", "&#35; heading"),
-        ("> quote", "&#62; quote"),
+        ("> quote", "&gt; quote"),
         ("- item", "&#45; item"),
         ("---", "&#45;--"),
         ("+ item", "&#43; item"),
         ("12. item", "12&#46; item"),
         ("1986", "1986"),
         ("−3.0 pp", "−3.0 pp"),
-        ("&lt;b&gt;", "&#38;lt;b&#38;gt;"),
+        ("&lt;b&gt;", "&amp;lt;b&amp;gt;"),
         ("\\", "&#92;"),
         ("a\u202eb\u2066c\u200bd\ufeff", "a b c d"),
         ("\x00\x1b[31m", "&#91;31m"),
@@ -96,9 +96,9 @@ def test_a_reader_sees_the_text_and_nothing_else(text: str) -> None:
         assert not LINK.search(seen)
 
 
-@given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]*(@[0-9]+)?(_[a-z0-9]+)*", fullmatch=True))
+@given(st.from_regex(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*(@[0-9]+)?", fullmatch=True))
 def test_names_come_out_as_they_went_in(name: str) -> None:
-    assert plain(name, 10**6) == name or LINK.search(name) or re.fullmatch(r"\d{1,9}\.", name)
+    assert plain(name, 10**6) == name or LINK.search(name)
 
 
 @given(st.text(), st.integers(1, 20))

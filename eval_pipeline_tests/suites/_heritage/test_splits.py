@@ -76,7 +76,7 @@ def test_the_balance_shows_every_stratum_and_complains_of_bad_ones() -> None:
     assert BALANCE.shortfalls(good) == []
     assert BALANCE.facts is not None
     assert BALANCE.facts(good)[0] == (
-        "all, 20 cases: train 70% (+0 points), dev 15% (+0 points), test 15% (+0 points)"
+        "all, 20 cases: train 70.0 % (±0.0 pp), dev 15.0 % (±0.0 pp), test 15.0 % (±0.0 pp)"
     )
     assert len(BALANCE.facts(good)) == 1 + len(FACTORS)
     assert len(BALANCE.shortfalls(_overview(["train"] * 10 + ["test"] * 10))) == 1 + len(FACTORS)
@@ -101,7 +101,7 @@ def test_agreement(second: object, complaint: str) -> None:
 
 def test_sizes_say_how_far_there_is_to_go() -> None:
     requirement = sizes({"A": 4, "B": 2}, lambda overview: {"A": 1, "B": 2})
-    assert requirement.shortfalls(_overview(["train"])) == ["A: 1 of 4 (25%)"]
+    assert requirement.shortfalls(_overview(["train"])) == ["A: 1 of 4 (25.0 %)"]
 
 
 @pytest.mark.parametrize("name", ["heritage_ner", "heritage_typing"])
