@@ -32,7 +32,7 @@ tests: install local
 	$(BIN)/pytest
 
 quick: install
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types fast-tests
+	@$(MAKE) --no-print-directory --jobs 3 lint types fast-tests
 
 fast-tests: install
 	$(BIN)/pytest --quiet --dist worksteal --hypothesis-profile quick -m "not slow"
