@@ -1,4 +1,4 @@
-"""Golden sets: which files are read, what is wrong with them, and what was signed off."""
+"""Golden sets: which files are read, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,12 @@ import pytest
 
 from eval_pipeline.golden import (
     GoldenCase,
-    OverviewBuilder,
-    golden_hash,
     read_cases,
-    shortfalls,
-    sign_off,
-    unsigned_changes,
 )
-from eval_pipeline.golden.signoff import SignOff
 from eval_pipeline.problems import Problems
 from eval_pipeline.suites.decomposition import SUITE
 
 Found = list[tuple[str, int, str, str]]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A golden folder in the working directory, so that problems name short paths."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "golden").mkdir()
-    return tmp_path / "golden"
 
 
 def entry(case_id: str, **changes: Any) -> dict[str, Any]:
@@ -167,58 +153,3 @@ def test_hashes_tell_what_changed(folder: Path) -> None:
     assert same == [True, False]
     assert not set(before) & set(hashes(sourceText="Other."))
     assert before == hashes()
-
-
-def test_the_golden_hash_depends_on_cases_and_resources_but_not_on_order(folder: Path) -> None:
-    assert golden_hash(["a", "b"], None) == golden_hash(["b", "a"], None)
-    assert golden_hash(["a"], None) != golden_hash(["b"], None)
-    (folder / "words.txt").write_text("one")
-    before = golden_hash(["a"], folder)
-    (folder / "words.txt").write_text("two")
-    assert golden_hash(["a"], folder) != before
-
-
-SIGNED = {"a": "1", "b": "2"}
-
-
-@pytest.mark.parametrize(
-    ("present", "cases", "changes"),
-    [
-        ("hash", SIGNED, []),
-        ("other", {**SIGNED, "c": "3"}, ["added: c"]),
-        ("other", {"a": "1", "b": "9"}, ["changed: b"]),
-        ("other", {"b": "2"}, ["removed: a"]),
-        ("other", {"b": "9", "c": "3", "d": "4"}, ["added: c", "added: d", "removed: a", "changed: b"]),
-        ("other", SIGNED, ["resources changed"]),
-    ],
-)
-def test_changes_since_the_sign_off_are_named(
-    folder: Path, present: str, cases: dict[str, str], changes: list[str]
-) -> None:
-    record = sign_off(folder, "hash", SIGNED, "Ada", "Reviewed.")
-    assert (record.signed_by, record.reason, record.cases) == ("Ada", "Reviewed.", SIGNED)
-    problems = Problems()
-    assert unsigned_changes(folder, present, cases, problems) == changes
-    assert len(problems) == 0
-
-
-def test_a_missing_sign_off_and_a_broken_one_never_count(folder: Path) -> None:
-    problems = Problems()
-    assert unsigned_changes(folder, "hash", SIGNED, problems) == ["it was never signed off"]
-    assert len(problems) == 0
-    SignOff.file(folder).write_text('{"golden_hash": "hash"}')
-    assert unsigned_changes(folder, "hash", SIGNED, problems) == ["the sign-off cannot be read"]
-    assert len(problems) > 0
-
-
-def test_an_overview_holds_what_requirements_look_at(folder: Path) -> None:
-    write(folder / "a.jsonl", entry("a"), entry("b", domain="social"))
-    builder = OverviewBuilder(SUITE)
-    assert all(missing == ["the golden set is empty"] for _, missing in shortfalls(SUITE, builder.build()))
-    for case in read(folder)[0]:
-        builder.add(case)
-    overview = builder.build()
-    assert overview.case_ids == ["a", "b"]
-    assert overview.files == ["golden/a.jsonl"] * 2
-    assert overview.attributes == {"domain": ["ecological", "social"]}
-    assert [requirement for requirement, _ in shortfalls(SUITE, overview)] == list(SUITE.requirements)
