@@ -1,5 +1,6 @@
 # make demo   installs, evaluates every suite on the embedded engine, serves the UI on loopback (UI=0: no UI)
 # make test   installs, checks style and types, runs all tests
+# make quick  checks style and types, runs the fast tests, all within 90 seconds
 # make local  installs a small language model, for the engine of that name
 # make bench  measures what the project promises about time and memory
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,7 +10,7 @@ BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
 
-.PHONY: demo test lint types tests bench bench-verdicts kills browser local install clean
+.PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills browser local install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
@@ -29,6 +30,12 @@ types: install
 
 tests: install local
 	$(BIN)/pytest
+
+quick: install
+	@$(MAKE) --no-print-directory --jobs 3 lint types fast-tests
+
+fast-tests: install
+	$(BIN)/pytest --quiet --dist worksteal --hypothesis-profile quick -m "not slow"
 
 # What is measured, as ratios; it takes a few minutes.
 bench: install

@@ -20,30 +20,67 @@ from eval_pipeline_tests.running import instance_in
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("patient", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("patient")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
 TEXT_TOY = TOY.with_name("text_toy")
 
-SLOWEST = (
-    "automation/test_daemon.py",
-    "automation/test_schedules.py",
-    "test_ui.py",
-    "engines/test_kills.py",
+SLOW = (
     "cli/test_commands.py",
+    "test_ui.py",
+    "automation/test_daemon.py",
     "cli/test_gate.py",
-    "engines/test_local.py",
+    "automation/test_schedules.py",
+    "engines/test_kills.py",
     "engines/test_faults.py",
+    "engines/test_local.py",
+    "engines/test_metered.py",
+    "engines/test_limits.py",
+    "engines/test_journal.py",
+    "engines/test_postgres.py",
+    "engines/test_connections.py",
+    "engines/test_endpoint.py",
     "cli/test_prompt.py",
+    "cli/test_review.py",
+    "orchestration/test_assets.py",
+    "orchestration/test_dagster_private.py",
+    "orchestration/test_heritage_summary.py",
+    "orchestration/test_io_manager.py",
+    "decisions/test_approvals.py",
+    "asking/test_adaptive.py",
+    "asking/test_judge.py",
+    "automation/test_alerts.py",
+    "automation/test_sensors.py",
+    "comparison/test_trends.py",
+    "statistics/test_simulation.py",
+    "store/test_history.py",
+    "suites/grounded_qa/test_files.py",
+    "suites/review/test_report.py",
+    "test_imports.py",
+    "test_isolation.py",
+    "test_toy_suite.py",
 )
-"""Modules that take longest come first: whatever begins last is what everybody waits for."""
+"""Modules that start processes, servers, browsers or whole chains; `make quick` leaves them out.
+
+Those that take longest come first: whatever begins last is what everybody waits for.
+"""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the slow modules where they are left out."""
+    slow = {Path(__file__).parent / name for name in SLOW}
+    return True if config.option.markexpr == "not slow" and collection_path in slow else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the slowest modules first."""
-    places = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
+    """Mark the slow modules, and put the slowest first."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+    for item in items:
+        if item.path in places:
+            item.add_marker(pytest.mark.slow)
 
 
 def copy_project(root: Path) -> Project:

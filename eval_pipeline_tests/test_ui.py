@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -60,17 +61,18 @@ def address(evaluated: Project) -> Iterator[str]:
         env=environment(evaluated),
         stdout=log,
         stderr=log,
+        start_new_session=True,
     )
     try:
         url = f"http://127.0.0.1:{port}"
         wait_for(f"{url}/server_info", server)
         yield url
     finally:
-        server.send_signal(signal.SIGTERM)
+        os.killpg(server.pid, signal.SIGTERM)  # what it started as well: nothing is read afterwards
         try:
-            server.wait(60)
+            server.wait(10)
         except subprocess.TimeoutExpired:
-            server.kill()
+            os.killpg(server.pid, signal.SIGKILL)
             server.wait()
         log.close()
 

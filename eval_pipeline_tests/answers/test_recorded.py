@@ -11,15 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from eval_pipeline.answers import Answer, AnswerFile, Failure, Usable, index_answers, parse, recorded_line
-from eval_pipeline.answers.parsing import LARGEST_OUTPUT
+from eval_pipeline.answers import Answer, AnswerFile, index_answers, recorded_line
 from eval_pipeline.answers.recorded import RecordedLine
 from eval_pipeline.problems import Problems
-
-
-class Output(msgspec.Struct):
-    label: str
-    score: float = 0.0
 
 
 def opened(path: Path, *lines: str | bytes) -> tuple[AnswerFile, list[tuple[int, str, str]]]:
@@ -117,51 +111,6 @@ def test_a_text_output_is_what_the_model_wrote(output: str, text: str | None) ->
     assert line.answer().text == text
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind", "detail"),
-    [
-        (None, "missing", "there is no output"),
-        (Answer("a"), "missing", "the output is null"),
-        (Answer("a", text="{}", error="timeout", detail="30 s"), "timeout", "30 s"),
-        (Answer("a", text="x" * (LARGEST_OUTPUT + 1)), "too_large", "4,194,305 characters"),
-        (Answer("a", text="Sure! {}"), "schema", "missing required field `label`"),
-        (Answer("a", text="Sure!"), "not_json", "invalid character"),
-        (Answer("a", text=""), "not_json", "truncated"),
-        (Answer("a", text='{"label": "a"'), "not_json", "truncated"),
-        (Answer("a", text='{"label": "a"} or {"label": "b"}'), "not_json", "trailing"),
-        (Answer("a", text='{"x": ' + "[" * 100_000), "not_json", "recursion"),
-        (Answer("a", text="\ud800"), "not_json", "surrogates"),
-        (Answer("a", text="{}"), "schema", "missing required field `label`"),
-        (Answer("a", text='{"label": 1}'), "schema", "$.label"),
-        (Answer("a", text='"text"'), "schema", "got `str`"),
-        (Answer("a", text="[]", carried=msgspec.Raw(b'{"label": "a"}')), "schema", "got `array`"),
-        (Answer("a", text="{", carried=msgspec.Raw(b'{"label": "a"}')), "not_json", "truncated"),
-    ],
-)
-def test_what_cannot_be_used_says_why(answer: Answer | None, kind: str, detail: str) -> None:
-    failure = parse(answer, Output)
-    assert isinstance(failure, Failure)
-    assert failure.kind == kind
-    assert detail in failure.detail
-
-
-@pytest.mark.parametrize(
-    ("text", "carried", "output"),
-    [
-        ('{"label": "a", "more": 1}', "null", Output("a")),
-        ('{"label": "a"}', '{"score": 0.5}', Output("a", 0.5)),
-        ('{"label": "a", "score": 1}', '{"label": "b", "score": 0.5}', Output("b", 0.5)),
-        ("{}", '{"label": "b"}', Output("b")),
-        ('Sure:\n```json\n{"label": "a"}\n```', '{"score": 0.5}', Output("a", 0.5)),
-        ('It is {"label": "a", "score": 1}.', '{"score": 0.5}', Output("a", 0.5)),
-    ],
-)
-def test_what_was_carried_wins_over_what_the_output_says(text: str, carried: str, output: Output) -> None:
-    answer = Answer("a", text=text, carried=msgspec.Raw(carried.encode()))
-    assert parse(answer, Output) == Usable(output)
-    assert parse(recorded(answer), Output) == Usable(output)
-
-
 def recorded(answer: Answer) -> Answer:
     """The answer as it comes back from a line of a file."""
     line = recorded_line(answer)
@@ -207,15 +156,3 @@ def test_what_is_json_is_recorded_with_the_same_value(value: Any, indented: bool
 def test_errors_and_ids_are_recorded(case_id: str, error: str | None) -> None:
     answer = recorded(Answer(case_id, error=error))
     assert (answer.case_id, answer.text, answer.error) == (case_id, None, error)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Here you are:\n```json\n{"label": "a"}\n```\nAnything else?',
-        '```\n{"label": "a"}```',
-        'Sure! {"label": "a"} I hope this helps.',
-    ],
-)
-def test_json_inside_other_text_is_found(text: str) -> None:
-    assert isinstance(parse(Answer("a", text=text), Output), Usable)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from copy import deepcopy
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 
 from eval_pipeline.files import (
     LARGEST_YAML,
-    FieldPath,
     Violation,
     line_blocks,
     lines,
@@ -24,9 +22,7 @@ from eval_pipeline.files import (
     read_json,
     read_json_lines,
     read_yaml,
-    shown_field,
 )
-from eval_pipeline.files.json import json_line
 from eval_pipeline.files.lines import LARGEST_LINE
 from eval_pipeline.files.text import LARGEST_FILE
 from eval_pipeline.problems import Problems
@@ -70,58 +66,6 @@ def read(
     return records, [(problem.line, problem.field, problem.message) for problem in problems]
 
 
-BROKEN_JSON = """{
-  "count": "many",
-  "parts": [
-    {"label": "a"},
-    {
-      "label": 1,
-      "aliases": ["b",
-        3]
-    }
-  ],
-  "verson": "2",
-  "main": {},
-  "sizes": {"x": 1, "y": "big"}
-}
-"""
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        BROKEN_JSON,
-        BROKEN_JSON.replace("  ", "\t"),
-        BROKEN_JSON.replace("\n", "\r\n"),
-        "\ufeff" + BROKEN_JSON,
-    ],
-    ids=["spaces", "tabs", "CRLF", "byte-order mark"],
-)
-def test_every_problem_of_a_json_object_is_named_at_once(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path / "x.json", text) == (
-        [],
-        [
-            (1, "id", "is missing"),
-            (2, "count", "Expected 'int', got 'str'"),
-            (6, "parts[1].label", "Expected 'str', got 'int'"),
-            (8, "parts[1].aliases[1]", "Expected 'str', got 'int'"),
-            (11, "verson", "is not a known field"),
-            (12, "main.label", "is missing"),
-            (13, "sizes.y", "Expected 'float', got 'str'"),
-        ],
-    )
-
-
-def test_a_json_list_gives_its_good_records_and_names_the_others(tmp_path: Path) -> None:
-    records, found = read(tmp_path / "x.json", '[\n{"id": "a"},\n\n{"id":\n1}, {"id": "c"},\n7, {}]')
-    assert records == [(2, Record("a")), (5, Record("c"))]
-    assert found == [
-        (5, "[1].id", "Expected 'str', got 'int'"),
-        (6, "[3]", "Expected 'object', got 'int'"),
-        (6, "[4].id", "is missing"),
-    ]
-
-
 def test_json_lines_give_their_good_records_and_name_the_others(tmp_path: Path) -> None:
     lines = [
         '\ufeff{"id": "a"}',
@@ -142,33 +86,6 @@ def test_json_lines_give_their_good_records_and_name_the_others(tmp_path: Path) 
     ]
     assert "not valid JSON" in found[-1][2]
     assert "cut off" in found[-1][2]
-
-
-def test_every_problem_of_a_yaml_file_is_named_at_once(tmp_path: Path) -> None:
-    text = (
-        "# A comment\ncount: many\nparts:\n  - label: a\n  - label: 1\n    aliases:\n      - b\n      - 3\n"
-    )
-    assert read(tmp_path / "x.yaml", text + 'verson: "2"\nmain: {aliases: []}\n') == (
-        [],
-        [
-            (2, "count", "Expected 'int', got 'str'"),
-            (2, "id", "is missing"),
-            (5, "parts[1].label", "Expected 'str', got 'int'"),
-            (8, "parts[1].aliases[1]", "Expected 'str', got 'int'"),
-            (9, "verson", "is not a known field"),
-            (10, "main.label", "is missing"),
-        ],
-    )
-
-
-def test_a_misspelt_field_is_answered_with_the_right_one(tmp_path: Path) -> None:
-    path, problems = tmp_path / "x", Problems()
-    path.write_text('{"id": "a",\n "verson": "2"}')
-    assert list(read_json(path, Record, problems)) == []
-    assert read_yaml(path, Record, problems) is None
-    assert {str(each) for each in problems} == {
-        f"{path}:2: verson: is not a known field. Did you mean version?"
-    }
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x.yaml"])
@@ -249,13 +166,6 @@ def test_syntax_errors_are_named_with_their_line(tmp_path: Path, name: str, text
     assert len(records) == (1 if name == "x.jsonl" else 0)
 
 
-def test_aliases_are_refused_before_they_are_expanded(tmp_path: Path) -> None:
-    levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 60)]
-    records, found = read(tmp_path / "x.yaml", "\n".join(["id: a", "l0: &l0 [lol]", *levels]))
-    assert records == []
-    assert {message for _, _, message in found} == {"YAML aliases are not allowed"}
-
-
 def test_a_line_that_is_too_long_is_named_and_skipped(tmp_path: Path) -> None:
     long = b'{"id": "' + b"x" * LARGEST_LINE + b'"}'
     records, found = read(tmp_path / "x.jsonl", b'{"id": "a"}\n' + long + b'\n{"id": "b"}\n' + long)
@@ -283,48 +193,6 @@ def test_files_too_large_or_missing(tmp_path: Path, name: str, size: int | None,
     found = read_yaml(path, Record, problems) if name == "x.yaml" else [*read_json(path, Record, problems)]
     assert not found
     assert [problem.message for problem in problems] == [message]
-
-
-JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
-    max_leaves=15,
-)
-MARK = "the value that is looked for"
-
-
-def paths_in(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
-    yield path
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield from paths_in(inner, (*path, key))
-
-
-@given(JSON_VALUES, st.data(), st.sampled_from(["\n", "\r\n"]))
-def test_json_line_is_where_the_value_starts(value: Any, data: st.DataObject, end: str) -> None:
-    path = data.draw(st.sampled_from(list(paths_in(value))))
-    marked = [deepcopy(value)]
-    place: Any = marked
-    for outer in (0, *path)[:-1]:
-        place = place[outer]
-    place[(0, *path)[-1]] = MARK
-    before, _, _ = json.dumps(marked[0], indent=2).partition(json.dumps(MARK))
-    text = json.dumps(value, indent=2).replace("\n", end)
-    assert json_line(text, path) == before.count("\n") + 1
-
-
-@pytest.mark.parametrize(
-    ("path", "line"), [((), 2), (("a",), 3), (("a", 5), 3), (("b",), 2), (("a", 1, "x"), 4), ((0,), 2)]
-)
-def test_json_line_of_a_missing_value_is_that_of_the_nearest_around_it(path: FieldPath, line: int) -> None:
-    assert json_line('\n{"z": 0,\n"a": [1,\n{}]}', path) == line
-
-
-@pytest.mark.parametrize(
-    ("path", "text"), [((), ""), (("a",), "a"), ((3,), "[3]"), (("a", 3, "b", 0, 1), "a[3].b[0][1]")]
-)
-def test_shown(path: FieldPath, text: str) -> None:
-    assert shown_field(path) == text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Gates: bounds, zones, their file, and the limits of the command line."""
+"""The gates file, and the limits of the command line."""
 
 from __future__ import annotations
 
@@ -9,143 +9,14 @@ import pytest
 
 from eval_pipeline.gates import (
     ERROR_GATE,
-    Bound,
     Gate,
-    MeasuredModel,
     Regression,
-    Zone,
-    advise,
-    doubt,
-    gate_result,
     override,
     read_gates,
 )
-from eval_pipeline.gates.result import Status
 from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.suite import Reporting, Severity
 from eval_pipeline.suites.decomposition import SUITE
-
-HIGHER = Gate(fail="< 0.60", passes=">= 0.70", excellent=">= 0.85")
-LOWER = Gate(fail="> 0.05", passes="<= 0.02", excellent="<= 0", warn="> 0")
-BELOW, ABOVE = 0.3 - 0.02, 0.1 + 0.2
-"""0.28 and 0.3 as floats give them: one a little less, one a little more."""
-
-
-def test_the_floats_are_off_as_they_are_meant_to_be() -> None:
-    assert BELOW < 0.28
-    assert ABOVE > 0.3
-
-
-@pytest.mark.parametrize(
-    ("bound", "value", "holds"),
-    [
-        (">= 0.28", BELOW, True),
-        (">= 0.28", 0.28 - 2e-9, False),
-        ("<  0.28", BELOW, False),
-        ("<  0.28", 0.28 - 2e-9, True),
-        ("<= 0.3", ABOVE, True),
-        ("<= 0.3", 0.3 + 2e-9, False),
-        ("> 0.3", ABOVE, False),
-        ("> 0.3", 0.3 + 2e-9, True),
-        (">= 0.28", 0.28, True),
-        ("<= 0.28", 0.28, True),
-        ("> 0.28", 0.28, False),
-        ("< 0.28", 0.28, False),
-        ("<= 0.28", BELOW, True),
-        ("> 0.28", BELOW, False),
-        (">= -1", -1.0, True),
-        ("<0", -1.0, True),
-        ("> 0", 0.0, False),
-    ],
-)
-def test_bounds_forgive_what_floats_do(bound: str, value: float, holds: bool) -> None:
-    assert Bound.parse(bound).holds(value) is holds
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (">=0.70", ">= 70 %"),
-        (" < 5 ", "< 500 %"),
-        ("> 1e-3", "> 0.1 %"),
-        ("<= -.5", "<= -50 %"),
-        (">= +0.975", ">= 97.5 %"),
-    ],
-)
-def test_bounds_are_shown_in_the_unit_of_their_metric(text: str, shown: str) -> None:
-    assert Bound.parse(text).text("fraction") == shown
-    assert Bound.parse(text).text("number") == str(Bound.parse(text).sign) + f" {Bound.parse(text).limit:g}"
-
-
-@pytest.mark.parametrize(
-    "text", ["", "0.7", ">=", "= 0.7", "=> 0.7", ">= 0.7 x", ">= nan", ">= 70 %", "> 0,7"]
-)
-def test_what_is_not_a_bound_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a bound"):
-        Bound.parse(text)
-
-
-@pytest.mark.parametrize(
-    ("gate", "value", "zone"),
-    [
-        (HIGHER, 0.0, "fail"),
-        (HIGHER, 0.6 - 2e-9, "fail"),
-        (HIGHER, 0.6 - 5e-10, "between"),
-        (HIGHER, 0.6, "between"),
-        (HIGHER, 0.7 - 2e-9, "between"),
-        (HIGHER, 0.7 - 5e-10, "pass"),
-        (HIGHER, 0.7, "pass"),
-        (HIGHER, 0.85 - 2e-9, "pass"),
-        (HIGHER, 0.85 - 5e-10, "excellent"),
-        (HIGHER, 1.0, "excellent"),
-        (LOWER, 1.0, "fail"),
-        (LOWER, 0.05 + 2e-9, "fail"),
-        (LOWER, 0.05 + 5e-10, "between"),
-        (LOWER, 0.05, "between"),
-        (LOWER, 0.02 + 2e-9, "between"),
-        (LOWER, 0.02 + 5e-10, "pass"),
-        (LOWER, 0.02, "pass"),
-        (LOWER, 2e-9, "pass"),
-        (LOWER, 5e-10, "excellent"),
-        (LOWER, 0.0, "excellent"),
-        (Gate(fail="< 0.28", passes=">= 0.28"), BELOW, "pass"),
-        (Gate(fail="> 0.3", passes="<= 0.3"), ABOVE, "pass"),
-    ],
-)
-def test_zones(gate: Gate, value: float, zone: Zone) -> None:
-    assert gate.zone(value) == zone
-
-
-WARNING = Gate(fail="< 0.60", passes=">= 0.70", severity="warning")
-
-
-@pytest.mark.parametrize(
-    ("gate", "value", "applies", "zone", "status"),
-    [
-        (HIGHER, 0.9, True, "excellent", "pass"),
-        (HIGHER, 0.7, True, "pass", "pass"),
-        (HIGHER, 0.65, True, "between", "warn"),
-        (HIGHER, 0.5, True, "fail", "fail"),
-        (HIGHER, None, True, None, "fail"),
-        (HIGHER, None, False, None, "not_applicable"),
-        (HIGHER, 0.5, False, None, "not_applicable"),
-        (WARNING, 0.5, True, "fail", "warn"),
-        (WARNING, 0.7, True, "pass", "pass"),
-        (LOWER, 0.0, True, "excellent", "pass"),
-        (LOWER, 0.01, True, "pass", "warn"),
-        (LOWER, 0.06, True, "fail", "fail"),
-        (ERROR_GATE, 0.01, True, "pass", "pass"),
-        (ERROR_GATE, 0.0101, True, "fail", "fail"),
-    ],
-)
-def test_judgements(
-    gate: Gate, value: float | None, applies: bool, zone: Zone | None, status: Status
-) -> None:
-    result = gate_result(gate, "metric", value, applies, "fraction")
-    severity: Severity = "warning" if gate is WARNING else "critical"
-    assert (result.zone, result.status, result.severity) == (zone, status, severity)
-    assert result.value == (value if applies else None)
-    assert result.message
+from eval_pipeline_tests.gates.test_gate import HIGHER
 
 
 def read(path: Path, text: str) -> tuple[dict[str, Gate], list[tuple[int, str, str]]]:
@@ -266,10 +137,6 @@ def test_a_gate_that_would_never_fire_is_refused(tmp_path: Path, text: str, fiel
     assert f"metrics.{field}" in [each for _, each, _ in found]
 
 
-def test_a_value_that_is_no_number_fails() -> None:
-    assert gate_result(HIGHER, "m", float("nan"), True, "fraction").status == "fail"
-
-
 def test_metrics_may_be_called_by_an_alias() -> None:
     metrics = tuple(
         dataclasses.replace(each, aliases=("recall",)) if each.name == "concept_recall" else each
@@ -280,40 +147,3 @@ def test_metrics_may_be_called_by_an_alias() -> None:
     assert (list(changed), changed["concept_recall"].fail) == (["concept_recall"], "< 0.5")
     with pytest.raises(ValueError, match="two metrics share a name"):
         dataclasses.replace(SUITE, metrics=(*metrics, metrics[0]))
-
-
-def test_advice_is_attached_to_what_does_not_pass() -> None:
-    suite = dataclasses.replace(
-        SUITE, reporting=Reporting(advice=lambda statuses: dict.fromkeys(statuses, "Do something."))
-    )
-    gate = Gate("< 0.6", ">= 0.7")
-    results = [gate_result(gate, str(value), value, True, "fraction") for value in (0.5, 0.65, 0.9)]
-    assert [each.advice for each in advise(suite, results)] == ["Do something.", "Do something.", ""]
-    assert advise(suite, results)[0].text == "50.0 % is in the fail zone (< 60 %). Do something."
-    assert advise(SUITE, results) == tuple(results)
-
-
-@pytest.mark.parametrize(
-    ("gate", "value", "accuracy", "metrics", "status"),
-    [
-        (HIGHER, 0.9, 0.70, ("m",), "pass"),
-        (HIGHER, 0.9, 0.69, ("m",), "warn"),
-        (HIGHER, 0.9, 0.69, ("other",), "pass"),
-        (HIGHER, 0.5, 0.69, ("m",), "fail"),
-        (LOWER, 0.0, 0.98, ("m",), "pass"),
-        (LOWER, 0.0, 0.97, ("m",), "warn"),
-    ],
-)
-def test_a_weak_judge_never_lets_a_gate_simply_pass(
-    gate: Gate, value: float, accuracy: float, metrics: tuple[str, ...], status: Status
-) -> None:
-    judged = gate_result(gate, "m", value, True, "fraction")
-    doubted = doubt(judged, gate, [MeasuredModel("a classifier", metrics, accuracy, "")])
-    assert doubted.status == status
-    weak = "m" in metrics and accuracy in (0.69, 0.97)
-    assert ("a classifier, right" in doubted.message) is weak
-
-
-def test_a_metric_that_does_not_apply_needs_no_judge() -> None:
-    judged = gate_result(HIGHER, "m", None, False, "fraction")
-    assert doubt(judged, HIGHER, [MeasuredModel("a classifier", ("m",), 0.1, "")]) == judged

@@ -16,6 +16,7 @@ from eval_pipeline.statistics.multiplicity import benjamini_hochberg, holm
 P_VALUES = arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(P_VALUES)
 def test_corrections_agree_with_statsmodels(p_values: Any) -> None:

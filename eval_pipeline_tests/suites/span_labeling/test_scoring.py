@@ -316,6 +316,7 @@ def small_cases(draw: st.DrawFn) -> tuple[str, list[dict[str, Any]], list[dict[s
     return prompt, golden_spans, predicted
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(small_cases(), st.randoms(use_true_random=False))
 def test_every_metric_equals_the_oracle_in_any_order_and_is_in_range(

@@ -1,0 +1,88 @@
+"""What a gate says of a value."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from eval_pipeline.gates import (
+    ERROR_GATE,
+    Gate,
+    MeasuredModel,
+    Zone,
+    advise,
+    doubt,
+    gate_result,
+)
+from eval_pipeline.gates.result import Status
+from eval_pipeline.suite import Reporting, Severity
+from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.gates.test_gate import HIGHER, LOWER
+
+WARNING = Gate(fail="< 0.60", passes=">= 0.70", severity="warning")
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "applies", "zone", "status"),
+    [
+        (HIGHER, 0.9, True, "excellent", "pass"),
+        (HIGHER, 0.7, True, "pass", "pass"),
+        (HIGHER, 0.65, True, "between", "warn"),
+        (HIGHER, 0.5, True, "fail", "fail"),
+        (HIGHER, None, True, None, "fail"),
+        (HIGHER, None, False, None, "not_applicable"),
+        (HIGHER, 0.5, False, None, "not_applicable"),
+        (WARNING, 0.5, True, "fail", "warn"),
+        (WARNING, 0.7, True, "pass", "pass"),
+        (LOWER, 0.0, True, "excellent", "pass"),
+        (LOWER, 0.01, True, "pass", "warn"),
+        (LOWER, 0.06, True, "fail", "fail"),
+        (ERROR_GATE, 0.01, True, "pass", "pass"),
+        (ERROR_GATE, 0.0101, True, "fail", "fail"),
+    ],
+)
+def test_judgements(
+    gate: Gate, value: float | None, applies: bool, zone: Zone | None, status: Status
+) -> None:
+    result = gate_result(gate, "metric", value, applies, "fraction")
+    severity: Severity = "warning" if gate is WARNING else "critical"
+    assert (result.zone, result.status, result.severity) == (zone, status, severity)
+    assert result.value == (value if applies else None)
+    assert result.message
+
+
+def test_advice_is_attached_to_what_does_not_pass() -> None:
+    reporting = Reporting(advice=lambda statuses: dict.fromkeys(statuses, "Do something."))
+    suite = dataclasses.replace(SUITE, reporting=reporting)
+    gate = Gate("< 0.6", ">= 0.7")
+    results = [gate_result(gate, str(value), value, True, "fraction") for value in (0.5, 0.65, 0.9)]
+    assert [each.advice for each in advise(suite, results)] == ["Do something.", "Do something.", ""]
+    assert advise(suite, results)[0].text == "50.0 % is in the fail zone (< 60 %). Do something."
+    assert advise(SUITE, results) == tuple(results)
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "accuracy", "metrics", "status"),
+    [
+        (HIGHER, 0.9, 0.70, ("m",), "pass"),
+        (HIGHER, 0.9, 0.69, ("m",), "warn"),
+        (HIGHER, 0.9, 0.69, ("other",), "pass"),
+        (HIGHER, 0.5, 0.69, ("m",), "fail"),
+        (LOWER, 0.0, 0.98, ("m",), "pass"),
+        (LOWER, 0.0, 0.97, ("m",), "warn"),
+    ],
+)
+def test_a_weak_judge_never_lets_a_gate_simply_pass(
+    gate: Gate, value: float, accuracy: float, metrics: tuple[str, ...], status: Status
+) -> None:
+    judged = gate_result(gate, "m", value, True, "fraction")
+    doubted = doubt(judged, gate, [MeasuredModel("a classifier", metrics, accuracy, "")])
+    assert doubted.status == status
+    weak = "m" in metrics and accuracy in (0.69, 0.97)
+    assert ("a classifier, right" in doubted.message) is weak
+
+
+def test_a_metric_that_does_not_apply_needs_no_judge() -> None:
+    judged = gate_result(HIGHER, "m", None, False, "fraction")
+    assert doubt(judged, HIGHER, [MeasuredModel("a classifier", ("m",), 0.1, "")]) == judged
