@@ -25,6 +25,7 @@ from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.decisions import EXIT_CODES
 from eval_pipeline.definitions import defs
 from eval_pipeline.engines.configuration import EnginesFile
+from eval_pipeline.engines.kinds import any_entry
 from eval_pipeline.gates.gate import GatesFile
 from eval_pipeline.golden.readers import reader_of
 from eval_pipeline.project import Project
@@ -202,7 +203,7 @@ def files() -> dict[str, Any]:
     return {
         "prompt front matter": fields_of(FrontMatter),
         "gates.yaml": fields_of(GatesFile),
-        "engines.yaml": fields_of(EnginesFile),
+        "engines.yaml": fields_of(EnginesFile) | {"engines": {"*": fields_of(any_entry())}},
         "automation.yaml": fields_of(Automation),
         "outputs.jsonl": fields_of(RecordedLine),
         "settings.yaml": {
