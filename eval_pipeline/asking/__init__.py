@@ -6,15 +6,9 @@ from eval_pipeline.asking.judge import judged_context
 from eval_pipeline.asking.progress import Progress, Silence, Tally
 from eval_pipeline.asking.questions import Questions
 
+# fmt: off
 __all__ = [
-    "AllTrials",
-    "BaselineLooks",
-    "Looks",
-    "Progress",
-    "Questions",
-    "Silence",
-    "Tally",
-    "collect_outputs",
-    "judged_context",
-    "run",
+    "AllTrials", "BaselineLooks", "Looks", "Progress", "Questions", "Silence", "Tally", "collect_outputs",
+    "judged_context", "run",
 ]
+# fmt: on

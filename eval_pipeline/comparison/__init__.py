@@ -15,23 +15,10 @@ from eval_pipeline.comparison.records import (
 )
 from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_trends
 
+# fmt: off
 __all__ = [
-    "ACTIONS",
-    "ENDS",
-    "Action",
-    "CaseChange",
-    "Comparison",
-    "MetricChange",
-    "MetricTrend",
-    "Overlap",
-    "Side",
-    "comparable",
-    "compare",
-    "looks_of",
-    "metric_trends",
-    "overlap_of",
-    "paired_metrics",
-    "partition",
-    "rounded",
-    "rules_for",
+    "ACTIONS", "ENDS", "Action", "CaseChange", "Comparison", "MetricChange", "MetricTrend", "Overlap",
+    "Side", "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics",
+    "partition", "rounded", "rules_for",
 ]
+# fmt: on

@@ -5,14 +5,9 @@ from eval_pipeline.engines.interface import Engine, Request
 from eval_pipeline.engines.journal import Journal, Usage
 from eval_pipeline.engines.metered import Estimate, MeteredEngine
 
+# fmt: off
 __all__ = [
-    "Engine",
-    "Estimate",
-    "Journal",
-    "MeteredEngine",
-    "Request",
-    "Usage",
-    "open_engine",
-    "open_judge",
+    "Engine", "Estimate", "Journal", "MeteredEngine", "Request", "Usage", "open_engine", "open_judge",
     "read_engines",
 ]
+# fmt: on

@@ -12,22 +12,10 @@ from eval_pipeline.gates.result import (
     operation_results,
 )
 
+# fmt: off
 __all__ = [
-    "ERROR_GATE",
-    "GATES_FILE",
-    "OPERATION_UNITS",
-    "TOLERANCE",
-    "Bound",
-    "Gate",
-    "GateResult",
-    "MeasuredModel",
-    "Regression",
-    "Zone",
-    "advise",
-    "doubt",
-    "gate_result",
-    "operation_results",
-    "override",
-    "read_gates",
-    "read_operation_gates",
+    "ERROR_GATE", "GATES_FILE", "OPERATION_UNITS", "TOLERANCE", "Bound", "Gate", "GateResult",
+    "MeasuredModel", "Regression", "Zone", "advise", "doubt", "gate_result", "operation_results",
+    "override", "read_gates", "read_operation_gates",
 ]
+# fmt: on

@@ -6,19 +6,9 @@ from eval_pipeline.golden.overview import OverviewBuilder, joined, shortfalls
 from eval_pipeline.golden.readers import JSON_LINES, CasesBySuffix, JsonCases, TsvCases, reader_of
 from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_blocks, read_cases
 
+# fmt: off
 __all__ = [
-    "JSON_LINES",
-    "JUDGE_FILE",
-    "CasesBySuffix",
-    "GoldenCase",
-    "GoldenSet",
-    "JsonCases",
-    "OverviewBuilder",
-    "TsvCases",
-    "joined",
-    "read_case_blocks",
-    "read_cases",
-    "reader_of",
-    "resources_folder",
-    "shortfalls",
+    "JSON_LINES", "JUDGE_FILE", "CasesBySuffix", "GoldenCase", "GoldenSet", "JsonCases", "OverviewBuilder",
+    "TsvCases", "joined", "read_case_blocks", "read_cases", "reader_of", "resources_folder", "shortfalls",
 ]
+# fmt: on

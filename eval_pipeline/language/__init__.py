@@ -1,9 +1,7 @@
 """Classical language processing that embedded engines and scoring share."""
 
+# fmt: off
 __all__ = [
-    "accuracy",
-    "bm25",
-    "embedder",
-    "patterns",
-    "sentences",
+    "accuracy", "bm25", "embedder", "patterns", "sentences",
 ]
+# fmt: on

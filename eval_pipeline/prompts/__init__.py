@@ -17,25 +17,11 @@ from eval_pipeline.prompts.versions import (
     versions_in,
 )
 
+# fmt: off
 __all__ = [
-    "CHANGELOG",
-    "FrontMatter",
-    "Prompt",
-    "Renderer",
-    "Status",
-    "active_versions",
-    "as_written",
-    "following",
-    "load_prompt",
-    "load_prompts",
-    "next_version",
-    "prompt_file",
-    "prompt_name",
-    "read_changelog",
-    "version_order",
-    "versions_in",
-    "with_activation",
-    "with_entry",
-    "with_status",
+    "CHANGELOG", "FrontMatter", "Prompt", "Renderer", "Status", "active_versions", "as_written",
+    "following", "load_prompt", "load_prompts", "next_version", "prompt_file", "prompt_name",
+    "read_changelog", "version_order", "versions_in", "with_activation", "with_entry", "with_status",
     "write_edited",
 ]
+# fmt: on

@@ -17,29 +17,11 @@ from eval_pipeline.scoring.summary import (
     summarize,
 )
 
+# fmt: off
 __all__ = [
-    "EVERYTHING",
-    "NEAR",
-    "PACKAGE",
-    "ROWS_AT_ONCE",
-    "WORST_CASES",
-    "CaseResult",
-    "Code",
-    "Evaluation",
-    "Identity",
-    "MetricValue",
-    "MissingCode",
-    "OutputsScorer",
-    "Point",
-    "Reference",
-    "ScoredFile",
-    "Scores",
-    "Summary",
-    "case_results",
-    "context_for",
-    "engine_version",
-    "measured_models",
-    "score_cases",
-    "scorer_version",
-    "summarize",
+    "EVERYTHING", "NEAR", "PACKAGE", "ROWS_AT_ONCE", "WORST_CASES", "CaseResult", "Code", "Evaluation",
+    "Identity", "MetricValue", "MissingCode", "OutputsScorer", "Point", "Reference", "ScoredFile", "Scores",
+    "Summary", "case_results", "context_for", "engine_version", "measured_models", "score_cases",
+    "scorer_version", "summarize",
 ]
+# fmt: on

@@ -15,22 +15,10 @@ from eval_pipeline.stages.golden import LoadedGolden, load_golden
 from eval_pipeline.stages.scores import evaluate, evaluations_beside, score_answers
 from eval_pipeline.stages.workbench import Workbench
 
+# fmt: off
 __all__ = [
-    "DEFAULT_SAMPLE",
-    "Asking",
-    "LoadedGolden",
-    "NotCurrent",
-    "Workbench",
-    "answer_cases",
-    "compare_versions",
-    "compare_with_baseline",
-    "current_answers",
-    "estimate_cost",
-    "evaluate",
-    "evaluations_beside",
-    "load_golden",
-    "prepare_asking",
-    "score_answers",
-    "side",
-    "usable_prompt",
+    "DEFAULT_SAMPLE", "Asking", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases",
+    "compare_versions", "compare_with_baseline", "current_answers", "estimate_cost", "evaluate",
+    "evaluations_beside", "load_golden", "prepare_asking", "score_answers", "side", "usable_prompt",
 ]
+# fmt: on

@@ -4,15 +4,9 @@ Nothing here knows suites, files or Dagster. Cases are the first axis of every a
 metrics come last. SciPy is imported where it is used.
 """
 
+# fmt: off
 __all__ = [
-    "arrays",
-    "looks",
-    "multiplicity",
-    "pairs",
-    "power",
-    "significance",
-    "stopping",
-    "trends",
-    "variation",
+    "arrays", "looks", "multiplicity", "pairs", "power", "significance", "stopping", "trends", "variation",
     "verdicts",
 ]
+# fmt: on

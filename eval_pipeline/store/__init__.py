@@ -6,23 +6,10 @@ from eval_pipeline.store.history import History, export
 from eval_pipeline.store.state import Proposal, Scored, Store
 from eval_pipeline.store.tables import AnswerTable, AnswerWriter, GoldenFacts, GoldenTable
 
+# fmt: off
 __all__ = [
-    "AnswerTable",
-    "AnswerWriter",
-    "Baseline",
-    "Database",
-    "GoldenFacts",
-    "GoldenTable",
-    "History",
-    "Proposal",
-    "Scored",
-    "Store",
-    "baseline_file",
-    "baseline_side",
-    "database_file",
-    "database_url",
-    "export",
-    "keep_baseline",
-    "read_baseline",
-    "text_type",
+    "AnswerTable", "AnswerWriter", "Baseline", "Database", "GoldenFacts", "GoldenTable", "History",
+    "Proposal", "Scored", "Store", "baseline_file", "baseline_side", "database_file", "database_url",
+    "export", "keep_baseline", "read_baseline", "text_type",
 ]
+# fmt: on
