@@ -6,4 +6,5 @@ __all__ = [
     "embedder",
     "patterns",
     "sentences",
+    "word_lists",
 ]
