@@ -103,9 +103,12 @@ class Module:
         }
 
     def data(self, text: str) -> str:
-        """The hash of the file or folder beside the module that a text names; blank where it names none."""
+        """The hash of the file or folder beside the module that a text names; blank where it names none.
+
+        A single word that is the name of a package there, such as `suites`, names no data.
+        """
         first, *rest = text.rstrip("/").split("/")
-        if first not in self.entries:
+        if first not in self.entries or (text == first and (self.entries[first] / INIT).is_file()):
             return ""
         path = self.entries[first].joinpath(*rest)
         files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]

@@ -156,6 +156,8 @@ def test_what_a_use_reaches(use: str, counts: bool, tmp_path: Path) -> None:
         ("DATA = 'data'\ndef root(): return DATA\n", {"data/one.tsv", "data/deep/two.txt"}),
         ("def root(): 'data/one.tsv'\n", set()),
         ("def root(): return 'data/none.tsv'\n", set()),
+        ("def root(): return 'other'\n", set()),
+        ("def root(name): return open(f'other/{name}')\n", {"other/three.tsv"}),
         ("from importlib.resources import files\n"
          "def root(): return files('made.other').joinpath('three.tsv')\n", {"other/three.tsv"}),
     ],

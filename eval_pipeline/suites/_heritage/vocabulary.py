@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
+from eval_pipeline.language.word_lists import line_lists
+
 LANGUAGES = ("nl", "en", "de", "fr")
 DATA_TIERS = ("1", "2", "3", "4")
 SOURCE_TYPES = ("conversation", "web", "csv")
 
-ENTITY_TYPES = {
-    "GRP.HER.MUS": "a museum or gallery, by name",
-    "GRP.HER.ARC": "an archive, by name",
-    "GRP.HER.LIB": "a library, by name",
-    "GRP.HER.SOC": "a heritage or historical society, by name",
-    "TOP": "a place: town, region, country, or the adjective made of it",
-    "TMP": "a point or span of time: year, date, century, period",
-    "IDENTIFIER": "a code that identifies an institution or record, such as an ISIL code",
-}
-
+ENTITY_TYPES = {name: text for name, (text,) in line_lists(__package__, "data/entity_types.txt").items()}
 CUSTODIAN_TYPES = {
-    "G": "gallery",
-    "L": "library",
-    "A": "archive",
-    "M": "museum",
-    "O": "official institution",
-    "R": "research centre",
-    "C": "corporation",
-    "U": "unknown",
-    "B": "botanical garden or zoo",
-    "E": "education provider",
-    "S": "collecting society",
-    "F": "feature in the landscape, such as a monument",
-    "I": "intangible heritage group",
-    "X": "mixed: several types in one institution",
-    "P": "personal collection",
-    "H": "holy site",
-    "D": "digital platform",
-    "N": "non-governmental organisation",
-    "T": "taste and smell heritage",
+    name: text for name, (text,) in line_lists(__package__, "data/custodian_types.txt").items()
 }
 """The 19 letters of GLAMORCUBESFIXPHDNT."""
 

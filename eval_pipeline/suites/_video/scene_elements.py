@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from eval_pipeline.language.word_lists import word_sets
 from eval_pipeline.suites._video.cinematography import CAMERA_TERMS, camera_terms
 from eval_pipeline.suites._video.syntax import Reading, Token, read
 from eval_pipeline.suites._video.words import Tag
@@ -16,113 +17,23 @@ from eval_pipeline.suites._video.words import Tag
 LONGEST_TEXT = 20_000
 """Characters of a prompt that are read."""
 
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-PLACES = _listed(
-    """
-    airfield airport aisle alley alleyway apartment arcade arena attic auditorium backstreet backyard
-    bakery balcony bar barn basement bathhouse battlefield bay bazaar beach bedroom boardwalk boulevard
-    bridge cabin cafe café canal canyon casino castle cathedral cave cavern cellar cemetery chapel church
-    city cityscape classroom clearing cliff club coast coastline cockpit corridor cottage countryside
-    courtyard cove crater creek crossroads dam deck desert diner district dock dockyard dune dunes
-    environment estuary factory farm farmhouse farmland field fields fjord forest fort fountain gallery
-    garage garden gardens glacier gorge grassland graveyard greenhouse grove gym hall hallway hangar
-    harbor harbour highlands highway hill hills hillside hilltop horizon hospital hotel house interior
-    island jungle junkyard kitchen lab laboratory lagoon lake lakeshore landscape lane library lighthouse
-    lobby loft mall mansion market marketplace marsh meadow meadows metropolis mine monastery moor
-    moorland mountain mountains mountainside museum neighborhood neighbourhood newsroom oasis observatory
-    ocean office orbit orchard outback palace park pasture path pathway pavement pier plain plains planet
-    planetarium plateau plaza pond pool porch port prairie promenade quarry quay rainforest ranch ravine
-    reef restaurant ridge rink river riverbank riverside road roof rooftop rooftops room ruins runway
-    savanna savannah school sea seabed seafloor seaside shop shore shoreline shrine sidewalk sky skyline
-    space spaceport square stable stadium stage staircase stall station steppe store street streets studio
-    suburb subway summit swamp taproom teahouse temple terminal terrace theater theatre tower town track
-    trail trench tundra tunnel tunnels underground university valley viaduct village vineyard volcano
-    warehouse wasteland waterfall waterfront wetland wilderness woodland woods workshop yard zoo
-    """
-)
-SURFACES = _listed(
-    """
-    asphalt clouds cobblestones fog grass ice lawn leaves mist mud rain rubble sand snow storm water waves
-    """
-)
-"""What stands for a place after "through", "across", "on": across green grass."""
-PLACE_PREPOSITIONS = _listed(
-    """
-    above across against along alongside amid among around at atop behind below beneath beside between
-    beyond by down from in inside into near off on onto outside over past through throughout toward
-    towards under underneath up upon within
-    """
-)
-LIGHT_WORDS = _listed(
-    """
-    backlight backlighting backlit beams candlelight candlelit chiaroscuro dappled daylight firelight
-    floodlights glare gleam glow glowing glows headlights high-key highlights illuminated illumination
-    lamplight lamplit lantern-light light lighting lights lit low-key moonlight moonlit neon overcast rays
-    shade shadow shadows shimmer silhouette silhouetted skylight spotlight spotlights starlight
-    streetlight streetlights sun sunbeam sunbeams sunlight sunlit sunshine torchlight twilight
-    """
-)
+_LISTS = word_sets(__package__, "data/scene_elements.txt")
+PLACES = _LISTS["PLACES"]
+SURFACES = _LISTS["SURFACES"]
+PLACE_PREPOSITIONS = _LISTS["PLACE_PREPOSITIONS"]
+LIGHT_WORDS = _LISTS["LIGHT_WORDS"]
+TIMES = _LISTS["TIMES"]
+CAMERA_WORDS = _LISTS["CAMERA_WORDS"]
+STYLE_WORDS = _LISTS["STYLE_WORDS"]
+WEARS = _LISTS["WEARS"]
+BODY = _LISTS["BODY"]
+SPATIAL = _LISTS["SPATIAL"]
+CAMERA_VERBS = _LISTS["CAMERA_VERBS"]
+NOT_ACTIONS = _LISTS["NOT_ACTIONS"]
+MODIFYING = _LISTS["MODIFYING"]
+FRAMINGS = _LISTS["FRAMINGS"]
+PERSONS = _LISTS["PERSONS"]
 LIGHT_PHRASES = ("golden hour", "blue hour", "magic hour", "god rays", "high key", "low key")
-TIMES = _listed(
-    """
-    afternoon autumn century dawn day daytime dusk era evening hour midday midnight morning night
-    nighttime noon season spring summer sunrise sunset today tonight weekend winter
-    """
-)
-CAMERA_WORDS = _listed(
-    """
-    anamorphic angle angles aspect background blur bokeh camera close-up closeup composition crane-shot
-    cut cutaway depth dolly drone-shot fisheye flare focus footage foreground fps frame framing gimbal
-    grain handheld lens lenses montage motion orbit pan perspective point-of-view pov pull-back push-in
-    ratio resolution shot shots steadicam take telephoto time-lapse timelapse tracking tripod view zoom
-    """
-)
-STYLE_WORDS = _listed(
-    """
-    aesthetic ambiance ambience animation anime atmosphere audio cinematic clip color colors colour
-    colours contrast detail details documentary feel film footage format grade grading look minutes mood
-    movie music noir palette portrait prompt quality render scene score seconds sound sounds soundtrack
-    specs style texture textures tone video
-    """
-)
-WEARS = _listed(
-    """
-    apron armor armour boots cloak coat dress gown hat hoodie jacket jeans jersey robe scarf shirt suit
-    uniform
-    """
-)
-BODY = _listed(
-    """
-    arm arms back beard breath cheeks ears expression eye eyes face feet finger fingers forearms fur hair
-    hand hands head knees legs lips mane mouth neck paws shoulder shoulders skin smile tail tears tongue
-    voice wings
-    """
-)
-SPATIAL = _listed("inside outside atop amid throughout across along aboard")
-"""Prepositions after which nearly anything is a place."""
-CAMERA_VERBS = _listed(
-    """
-    circles cranes cuts cutting dollies following follows glides orbiting orbits panning pans pulls pushes
-    tilting tilts tracking tracks zooming zooms
-    """
-)
-NOT_ACTIONS = _listed(
-    """
-    depicting dressed featuring including lighting setting showing shows wearing wears
-    """
-)
-"""Verbs that describe or present, and so are no action."""
-MODIFYING = _listed("in with of at on from inside under")
-FRAMINGS = _listed(
-    """
-    aerial blue extreme full golden high hour long low medium overhead slow static wide
-    """
-)
-PERSONS = _listed("he she they we i you someone everyone")
 NOUNS = (Tag.SINGULAR, Tag.PLURAL)
 INSIDE = (Tag.DETERMINER, Tag.NUMBER, Tag.ADJECTIVE, Tag.ADVERB, Tag.PARTICIPLE, Tag.GERUND, *NOUNS)
 VERBS = (Tag.BASE, Tag.THIRD, Tag.PAST, Tag.GERUND)

@@ -14,51 +14,14 @@ from typing import Annotated
 
 import msgspec
 
+from eval_pipeline.language.word_lists import line_lists
 from eval_pipeline.metrics.text import normalize, word_count
 from eval_pipeline.suites._video.cinematography import technical_terms
 from eval_pipeline.suites._video.scene_elements import SceneElements, find_elements
 from eval_pipeline.suites.optimization.cases import OptimizationInput
 from eval_pipeline.suites.optimization.scoring import OptimizedPrompt
 
-SHOTS = (
-    "Medium shot that opens with a slow push-in",
-    "Wide shot that settles into a gentle tracking move",
-    "Low angle view on a steady tracking shot",
-    "Handheld shot that keeps close to the action",
-)
-ENVIRONMENTS = (
-    "The scene takes place in a quiet courtyard with weathered stone walls and a few scattered leaves.",
-    "Around it lies an open field with tall grass, a line of distant hills and a wide pale sky.",
-    "It happens in a lived-in room with worn wooden floors, old furniture and one tall window.",
-    "Behind it stretches a narrow street with painted shutters, drying laundry and small puddles.",
-)
-ACTIONS = (
-    "It turns slowly, pauses, and looks towards something just out of sight.",
-    "It shifts, breathes in, and settles again in one unhurried movement.",
-)
-LIGHTS = (
-    "Soft light from one side models every surface and leaves the far edge in shadow.",
-    "Golden hour sun comes in low, warms the colours and draws long shadows over the ground.",
-    "Diffused light from an overcast sky keeps the contrast gentle and the skin tones true.",
-    "A single warm light source glows from within the scene while the rest falls into cool blue shade.",
-)
-LENSES = (
-    "Shallow depth of field separates the foreground from a soft backdrop.",
-    "A 35mm look with fine film grain gives the picture a calm, tactile feel.",
-    "An anamorphic frame stretches the highlights and holds the edges in quiet blur.",
-)
-DETAILS = (
-    "Small details hold the eye: the weave of cloth, a scratch in the paint, a strand of moving hair.",
-    "Every gesture is given time, so that the moment builds before it resolves.",
-    "Colours stay natural, with one stronger accent that leads the gaze to the centre of the frame.",
-    "In the distance something moves now and then, enough to make the place feel inhabited.",
-    "The mood is attentive and warm, closer to observation than to spectacle.",
-    "At the end the movement comes to rest and the image lingers for a breath.",
-)
-LAVISH = (
-    "Extreme close-up, rack focus, bokeh, lens flare, dolly zoom, crane up, whip pan and chiaroscuro.",
-    "The clip runs for eight seconds in 8K at 60fps, award-winning, hyperrealistic, a masterpiece.",
-)
+_TEMPLATES = line_lists(__package__, "data/templates.txt")
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,7 +43,7 @@ def optimize(given: OptimizationInput, parameters: Parameters, resources: object
     """The prompt, filled up."""
     elements = find_elements(given.input)
     sentences = list(_sentences(given.input, elements, parameters))
-    details = _rotated(DETAILS, given.input)
+    details = _rotated(_TEMPLATES["DETAILS"], given.input)
     while details and word_count(" ".join(sentences)) < parameters.least_words:
         sentences.append(details.pop(0))
     return OptimizedPrompt(" ".join(sentences))
@@ -88,17 +51,17 @@ def optimize(given: OptimizationInput, parameters: Parameters, resources: object
 
 def _sentences(text: str, elements: SceneElements, parameters: Parameters) -> Iterator[str]:
     core = _sentence(text)
-    yield core if elements.cameras else f"{_pick(SHOTS, text)}: {core}"
+    yield core if elements.cameras else f"{_pick(_TEMPLATES['SHOTS'], text)}: {core}"
     if parameters.action and not elements.actions:
-        yield _pick(ACTIONS, text)
+        yield _pick(_TEMPLATES["ACTIONS"], text)
     if parameters.environment and not elements.environments:
-        yield _pick(ENVIRONMENTS, text)
+        yield _pick(_TEMPLATES["ENVIRONMENTS"], text)
     if not elements.lights:
-        yield _pick(LIGHTS, text)
+        yield _pick(_TEMPLATES["LIGHTS"], text)
     if parameters.lens and len(technical_terms(text)) < 3:
-        yield _pick(LENSES, text)
+        yield _pick(_TEMPLATES["LENSES"], text)
     if parameters.lavish:
-        yield from LAVISH
+        yield from _TEMPLATES["LAVISH"]
 
 
 def _sentence(text: str) -> str:

@@ -8,11 +8,13 @@ from typing import Literal
 
 import msgspec
 
+from eval_pipeline.language.word_lists import word_lists
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.heritage_typing.cases import TypingInput
-from eval_pipeline.suites.heritage_typing.engine.keywords import INSTITUTIONS, KEYWORDS
 from eval_pipeline.suites.heritage_typing.scoring import Typing
 
+KEYWORDS = word_lists(__package__, "data/keywords.txt")
+INSTITUTIONS = word_lists(__package__, "data/institutions.txt")
 UNKNOWN = "U"
 MIXED = "X"
 
@@ -52,10 +54,10 @@ def classify(given: TypingInput, parameters: Parameters, resources: None) -> Typ
 
 
 @cache
-def _pattern(keywords: str, compounds: bool) -> re.Pattern[str]:
+def _pattern(keywords: tuple[str, ...], compounds: bool) -> re.Pattern[str]:
     """Keywords as one expression; without compounds only whole words."""
     forms = []
-    for keyword in keywords.split():
+    for keyword in keywords:
         core = re.escape(normalize(keyword.strip("*").replace("_", " ")))
         before = r"\w*" if compounds and keyword.startswith("*") else ""
         after = r"\w*" if compounds and keyword.endswith("*") else ""

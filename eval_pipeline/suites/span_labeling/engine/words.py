@@ -6,39 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from eval_pipeline.language.word_lists import word_sets
 from eval_pipeline.metrics.text import words
 from eval_pipeline.suites.span_labeling.resources import Lexicon
 
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-DETERMINERS = _listed(
-    """
-    a an each every five four her his its my our some that the their these this those three two your
-    """
-)
-PREPOSITIONS = _listed(
-    """
-    about above across after against along amid among around as at before behind below beneath beside
-    between beyond by down during for from in inside into near of off on onto out outside over past per
-    round through to toward towards under until up upon while with within without
-    """
-)
-PARTICLES = _listed(
-    """
-    aboard ahead away back backwards behind down forward off out over overhead past up
-    """
-)
-OTHERS = _listed(
-    """
-    also and another are be been being both but can could did do does dressed had has have he here him i if
-    is it just let make may me might must no not now one or please she should so them then there they us
-    very was we wearing wears were when where which who whose will would wrapped yet you
-    """
-)
-FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | OTHERS
+_LISTS = word_sets(__package__, "data/words.txt")
+DETERMINERS = _LISTS["DETERMINERS"]
+PREPOSITIONS = _LISTS["PREPOSITIONS"]
+PARTICLES = _LISTS["PARTICLES"]
+FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | _LISTS["OTHERS"]
 _VOWELS = "aeiou"
 _SENTENCE_END = re.compile(r"[.!?]\s|\n")
 _FIELD_END = re.compile(r'"\s{0,5}:')
