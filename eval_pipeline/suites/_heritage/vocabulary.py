@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 LANGUAGES = ("nl", "en", "de", "fr")
-DATA_TIERS = ("1", "2", "3", "4")
-SOURCE_TYPES = ("conversation", "web", "csv")
 
 ENTITY_TYPES = {
     "GRP.HER.MUS": "a museum or gallery, by name",
