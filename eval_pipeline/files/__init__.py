@@ -28,7 +28,7 @@ from eval_pipeline.files.violations import (
     shown_field,
     violations_of,
 )
-from eval_pipeline.files.writing import replacing, write_json, write_text
+from eval_pipeline.files.writing import readable_json, replacing, write_json, write_text
 from eval_pipeline.files.yaml import LARGEST_YAML, parse_yaml, read_yaml
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "read_text",
     "read_tsv",
     "read_yaml",
+    "readable_json",
     "replacing",
     "shown_field",
     "violations_of",

@@ -153,7 +153,7 @@ def _hierarchy_gap(sums: Sums) -> Values:
 
 
 METRICS: tuple[Metric, ...] = (
-    mean("accuracy", "Cases with the right type ÷ cases.", on_error=0.0, explained_by="wrong_type"),
+    mean("accuracy", "Cases with the right type ÷ cases.", explained_by="wrong_type"),
     Metric("macro_f1", "Mean F1 over the types that occur in the golden set.", _macro_f1),
     Metric(
         "macro_f1_all_types",
@@ -165,7 +165,6 @@ METRICS: tuple[Metric, ...] = (
     mean(
         "category_accuracy",
         "Cases whose type is right or of the same category (such as CULTURAL: G, L, A, M) ÷ cases.",
-        on_error=0.0,
     ),
     Metric(
         "hierarchy_gap",
