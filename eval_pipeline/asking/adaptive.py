@@ -50,7 +50,6 @@ class BaselineLooks:
         self._overlap: Overlap = overlap_of(present, before)
         self._asked = len(present)
         self._label = before.label
-        self._gates = gates
         self._context = context
         self._metrics, _ = partition(suite, gates)
         self._rules = rules_for(self._metrics, gates)

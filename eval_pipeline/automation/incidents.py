@@ -10,16 +10,15 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from eval_pipeline.store import Database, text_type
+from eval_pipeline.store import Database, Stored, text_type
 from eval_pipeline.suite import Severity
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, MetaData, Table
+    from sqlalchemy import Connection, Table
     from sqlalchemy.engine import Row
 
 QUIET_SECONDS = 24 * 3600.0
@@ -58,21 +57,13 @@ class Message(msgspec.Struct, frozen=True):
     incident: Incident
 
 
-class Incidents:
+class Incidents(Stored):
     """All incidents of a project."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
-        self._incidents, self._runs, self._messages, metadata = _tables()
-        self._database = Database(url, metadata)
+        self._incidents, self._runs, self._messages = _tables()
+        super().__init__(Database(url, self._incidents.metadata))
         self._clock = clock
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._database.close()
 
     def look_at(self, run: str, subject: str, findings: Sequence[Finding], *, may_open: bool = True) -> bool:
         """Take in what a run found about a subject; whether anything changed. A run counts once."""
@@ -203,15 +194,8 @@ def _incident(row: Row[Any]) -> Incident:
     )
 
 
-class _Tables(NamedTuple):
-    incidents: Table
-    runs: Table
-    messages: Table
-    metadata: MetaData
-
-
 @functools.cache
-def _tables() -> _Tables:
+def _tables() -> tuple[Table, Table, Table]:
     from sqlalchemy import Column, Double, Integer, MetaData, Table
 
     text = text_type()
@@ -237,4 +221,4 @@ def _tables() -> _Tables:
         Column("attempts", Integer, nullable=False),
         Column("delivered_at", Double),
     )
-    return _Tables(incidents, runs, messages, metadata)
+    return incidents, runs, messages

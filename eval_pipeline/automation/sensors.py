@@ -130,12 +130,7 @@ def look_at_prompts(suites: Iterable[Suite], project: Project, cursor: str | Non
             partitions.append(partitions_of(suite.name).build_add_request(fresh))
     gone = sorted(before.keys() - after.keys())
     skipped += [f"{name} is archived or gone; its evaluations stay" for name in gone]
-    return dg.SensorResult(
-        run_requests=requests,
-        dynamic_partitions_requests=partitions,
-        cursor=msgspec.json.encode(after, order="sorted").decode(),
-        skip_reason=None if requests else _told(skipped) or "No prompt version is new or changed.",
-    )
+    return _result(requests, partitions, after, _told(skipped) or "No prompt version is new or changed.")
 
 
 def look_at_golden_sets(suites: Iterable[Suite], project: Project, cursor: str | None) -> dg.SensorResult:
@@ -167,11 +162,17 @@ def look_at_golden_sets(suites: Iterable[Suite], project: Project, cursor: str |
             requests.append(evaluation_request(suite, version, key, "golden"))
         if evaluated:
             partitions.append(partitions_of(suite.name).build_add_request(evaluated))
+    return _result(requests, partitions, after, _told(skipped) or "No golden set and no gates changed.")
+
+
+def _result(
+    requests: list[dg.RunRequest], partitions: list[Any], cursor: Cursor, otherwise: str
+) -> dg.SensorResult:
     return dg.SensorResult(
         run_requests=requests,
         dynamic_partitions_requests=partitions,
-        cursor=msgspec.json.encode(after, order="sorted").decode(),
-        skip_reason=None if requests else _told(skipped) or "No golden set and no gates changed.",
+        cursor=msgspec.json.encode(cursor, order="sorted").decode(),
+        skip_reason=None if requests else otherwise,
     )
 
 

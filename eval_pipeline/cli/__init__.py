@@ -13,7 +13,11 @@ import click
 
 from eval_pipeline.problems import BadInput
 
-__all__ = ["BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "cli", "main"]
+# fmt: off
+__all__ = [
+    "BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "cli", "main",
+]
+# fmt: on
 
 COMMANDS = {
     "score": "Score a file of recorded outputs against a golden set.",

@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Collection
 
 import click
-import msgspec
 
 from eval_pipeline.cli.compare import BASELINE
 from eval_pipeline.decisions import (
@@ -17,6 +16,7 @@ from eval_pipeline.decisions import (
     read_approvals,
     result_key,
 )
+from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
@@ -134,7 +134,7 @@ def _version(bench: Workbench, name: str) -> str:
 def _list(project: Project, suite: Suite, as_json: bool) -> None:
     approvals = read_approvals(project.golden(suite.name))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(approvals), indent=2).decode())
+        click.echo(readable_json(approvals))
         return
     now = datetime.datetime.now(datetime.UTC)
     for each in approvals:

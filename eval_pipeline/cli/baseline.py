@@ -6,6 +6,7 @@ import click
 
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.decisions import Refused, Result, Standing, latest_result, promote
+from eval_pipeline.files import readable_json
 from eval_pipeline.numbers import number
 from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
@@ -63,8 +64,6 @@ def promote_(
 @click.option("--json", "as_json", is_flag=True, help="Print the baselines as JSON.")
 def show(suite: str, as_json: bool) -> None:
     """Show the baselines of SUITE: who froze what, when and why, and its numbers."""
-    import msgspec
-
     from eval_pipeline.reports.console import print_table
 
     project = Project.find()
@@ -74,7 +73,7 @@ def show(suite: str, as_json: bool) -> None:
         baseline for version in _one_per_name(project, found) if (baseline := read_baseline(folder, version))
     ]
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(baselines), indent=2).decode())
+        click.echo(readable_json(baselines))
         return
     if not baselines:
         click.echo(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import objections, standing_of
+from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, prompt_file
@@ -35,8 +35,7 @@ def command(context: click.Context, suite: str, version: str | None, against: st
     name = prompt_file(bench.project.prompts(bench.suite.name), version or _active(bench)).stem
     standing = standing_of(bench.golden_folder, _compare(bench, name, against))
     if as_json:
-        data = comparison_data(standing)
-        click.echo(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+        click.echo(readable_json(comparison_data(standing)))
     else:
         from eval_pipeline.reports.console import print_comparison
 

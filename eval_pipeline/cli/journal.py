@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from eval_pipeline.engines import Journal, Usage
+from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_file, database_url
@@ -23,15 +24,13 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 def stats(as_json: bool) -> None:
     """Show calls, tokens, dollars and reused answers by suite, version, day (UTC) and engine."""
-    import msgspec
-
     journal = _existing_journal(quiet=as_json)
     rows: list[Usage] = []
     if journal is not None:
         with journal:
             rows = journal.stats()
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        click.echo(readable_json(rows))
     elif rows:
         _print(rows)
     elif journal is not None:

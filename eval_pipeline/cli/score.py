@@ -10,6 +10,7 @@ import msgspec
 
 from eval_pipeline.asking import judged_context
 from eval_pipeline.cli import BLOCKED
+from eval_pipeline.files import readable_json
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted
@@ -61,7 +62,7 @@ def command(
     if as_json:
         unused = {**scored.unused._asdict(), "without_case": len(scored.unused.without_case)}
         report = {**score_report(chosen, summary, used.settings), "outputs": unused}
-        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
+        click.echo(readable_json(report))
     else:
         from eval_pipeline.reports.console import print_gates, print_summary
 

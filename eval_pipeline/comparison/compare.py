@@ -40,19 +40,46 @@ def compare(
 
     `present` names the golden set's cases with the hash of their inputs; `cases` reads them.
     """
+    _stop_if_stale(present, after)
     with suite_code(suite.name):
-        return _compare(suite, present, cases, before, after, gates, context)
+        overlap = overlap_of(present, before)
+        changes: tuple[MetricChange, ...] = ()
+        moved: list[CaseChange] = []
+        groups: tuple[GroupChange, ...] = ()
+        trials = after.identity.trials
+        if overlap.shared:
+            old, new = (_scored(suite, overlap, cases, side, gates, context) for side in (before, after))
+            evidence = evidence_of(suite, old.scores, new.scores, gates, after.identity.plan)
+            changes = metric_changes(suite, old.summary, new.summary, gates, evidence)
+            groups = group_changes(suite, old.scores, new.scores, gates)
+            moved = _case_changes(suite, old.cases, new.cases)
+            trials = new.summary.trials
+        action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
+        if not overlap.comparable:
+            action = max(action, "needs_approval", key=ACTIONS.index)
+        return Comparison(
+            suite=suite.name,
+            before=before.label,
+            after=after.label,
+            notes=tuple(_notes(before, after)),
+            shared=len(overlap.shared),
+            appeared=overlap.appeared,
+            vanished=overlap.vanished,
+            changed=overlap.changed,
+            metrics=changes,
+            improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
+            regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
+            verdict=_verdict(changes) if overlap.comparable else "incomparable",
+            action=action,
+            trials=trials,
+            unit=suite.metric(suite.headline).unit,
+            key=_key(before, after, gates, changes),
+            identities=(before.identity, after.identity),
+            groups=groups,
+        )
 
 
-def _compare(
-    suite: Suite,
-    present: Mapping[str, str],
-    cases: Callable[[], Iterable[GoldenCase]],
-    before: Side,
-    after: Side,
-    gates: Mapping[str, Gate],
-    context: Context,
-) -> Comparison:
+def _stop_if_stale(present: Mapping[str, str], after: Side) -> None:
     stale = sorted(name for name, hash_ in present.items() if after.input_hashes.get(name) != hash_)
     if stale:
         raise bad_value(
@@ -60,53 +87,10 @@ def _compare(
             f"{after.label} was not evaluated on the golden set as it is ({', '.join(stale[:5])})",
             "Run it again.",
         )
-    overlap = overlap_of(present, before)
-    changes: tuple[MetricChange, ...] = ()
-    moved: list[CaseChange] = []
-    groups: tuple[GroupChange, ...] = ()
-    trials = after.identity.trials
-    if overlap.shared:
-        old, new = (_scored(suite, overlap, cases, side, gates, context) for side in (before, after))
-        evidence = evidence_of(suite, old.scores, new.scores, gates, after.identity.plan)
-        changes = metric_changes(suite, old.summary, new.summary, gates, evidence)
-        groups = group_changes(suite, old.scores, new.scores, gates)
-        moved = _case_changes(suite, old.cases, new.cases)
-        trials = new.summary.trials
-    action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
-    if not overlap.comparable:
-        action = max(action, "needs_approval", key=ACTIONS.index)
-    return Comparison(
-        suite=suite.name,
-        before=before.label,
-        after=after.label,
-        notes=tuple(_notes(before, after)),
-        shared=len(overlap.shared),
-        appeared=overlap.appeared,
-        vanished=overlap.vanished,
-        changed=overlap.changed,
-        metrics=changes,
-        improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
-        regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
-        verdict=_verdict(changes) if overlap.comparable else "incomparable",
-        action=action,
-        trials=trials,
-        unit=suite.metric(suite.headline).unit,
-        key=_key(before, after, gates, changes),
-        identities=(before.identity, after.identity),
-        groups=groups,
-    )
 
 
 def _key(before: Side, after: Side, gates: Mapping[str, Gate], changes: Iterable[MetricChange]) -> str:
-    numbers = [
-        (
-            each.metric,
-            rounded(each.before),
-            rounded(each.after),
-        )
-        for each in changes
-        if each.gated
-    ]
+    numbers = [(each.metric, rounded(each.before), rounded(each.after)) for each in changes if each.gated]
     sides = [(side.identity, side.golden_hash) for side in (before, after)]
     return content_hash([*sides, dict(gates), numbers])
 

@@ -47,7 +47,6 @@ SHORTEST_KEY = 8
 """Shorter texts are not taken for a key inside of an answer, where they may be meant."""
 
 PROTECTED = ("messages", "model")
-URL_REMEDY = "Write https://host/v1; in a user or password, percent-encode what has a meaning in URLs."
 
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -16,7 +15,7 @@ import msgspec
 from eval_pipeline.engines.buckets import Buckets
 from eval_pipeline.engines.journal_tables import journal_tables
 from eval_pipeline.engines.slots import Slots
-from eval_pipeline.store import Database
+from eval_pipeline.store import Database, Stored
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, Update
@@ -74,11 +73,11 @@ class Usage(msgspec.Struct, frozen=True):
     hits: int
 
 
-class Journal:
+class Journal(Stored):
     """The journal at a URL. Every method is one short transaction."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
+        super().__init__(database)
         self._clock = clock
         self._mark = "%s" if database.is_postgres else "?"
         tables = journal_tables()
@@ -89,19 +88,7 @@ class Journal:
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
         """Open a journal; create what is not there yet. Any number of processes may do so at once."""
-        return cls(Database(url, journal_tables().metadata), clock)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return cls(Database(url, journal_tables().calls.metadata), clock)
 
     def claim(
         self,

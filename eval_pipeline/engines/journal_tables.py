@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from eval_pipeline.store import text_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import MetaData, Table
+    from sqlalchemy import Table
 
 
 class JournalTables(NamedTuple):
@@ -17,7 +17,6 @@ class JournalTables(NamedTuple):
     calls: Table
     buckets: Table
     holders: Table
-    metadata: MetaData
 
 
 @functools.cache
@@ -31,11 +30,7 @@ def journal_tables() -> JournalTables:
         "journal_calls",
         metadata,
         Column("key", text, primary_key=True),
-        Column("engine", text, nullable=False),
-        Column("model", text, nullable=False),
-        Column("suite", text, nullable=False),
-        Column("version", text, nullable=False),
-        Column("case_id", text, nullable=False),
+        *(Column(name, text, nullable=False) for name in ("engine", "model", "suite", "version", "case_id")),
         Column("trial", Integer, nullable=False),
         Column("sample", text, nullable=False),
         Column("owner", text),
@@ -55,9 +50,7 @@ def journal_tables() -> JournalTables:
         "journal_buckets",
         metadata,
         Column("name", text, primary_key=True),
-        Column("level", Double, nullable=False),
-        Column("refilled_at", Double, nullable=False),
-        Column("paused_until", Double, nullable=False),
+        *(Column(name, Double, nullable=False) for name in ("level", "refilled_at", "paused_until")),
     )
     holders = Table(
         "journal_holders",
@@ -68,4 +61,4 @@ def journal_tables() -> JournalTables:
         Column("granted", Integer, nullable=False),
         Column("leased_until", Double, nullable=False),
     )
-    return JournalTables(calls, buckets, holders, metadata)
+    return JournalTables(calls, buckets, holders)

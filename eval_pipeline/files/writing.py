@@ -36,5 +36,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON for people to read and diff: indented, one trailing newline."""
-    write_text(path, msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    """Write a value as JSON with one trailing newline."""
+    write_text(path, readable_json(value) + "\n")
+
+
+def readable_json(value: Any) -> str:
+    """A value as JSON for people to read and diff."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

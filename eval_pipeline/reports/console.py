@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import subprocess
-from types import TracebackType
 
 import click
 from rich.console import Console
@@ -46,9 +45,7 @@ class Bar:
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def start(self, title: str, total: int) -> None:

@@ -44,13 +44,6 @@ class Scores:
         return list(self.counts["case_id"].to_pylist())
 
     @property
-    def count_names(self) -> list[str]:
-        """The names of the count columns."""
-        return [
-            name for name in self.counts.column_names if name not in KEYS and not name.startswith(ATTRIBUTE)
-        ]
-
-    @property
     def case_count(self) -> int:
         """How many cases there are."""
         import pyarrow.compute as pc

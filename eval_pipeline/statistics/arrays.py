@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,32 +12,6 @@ Counts = NDArray[np.int64]
 
 ROUNDING = 1e-9
 """What is smaller than this is the rounding of floats, not a difference."""
-
-
-class Alignment(NamedTuple):
-    """Which rows of two sides belong together, in the order of the ids."""
-
-    before: NDArray[np.intp]
-    after: NDArray[np.intp]
-    only_before: tuple[str, ...]
-    only_after: tuple[str, ...]
-
-
-def align(before: Sequence[str], after: Sequence[str]) -> Alignment:
-    """Pair two lists of case ids; ids of one side only are named and left out."""
-    places = [{name: place for place, name in enumerate(ids)} for ids in (before, after)]
-    for side, ids, place in zip(("before", "after"), (before, after), places, strict=True):
-        if len(place) != len(ids):
-            twice = next(name for name in ids if list(ids).count(name) > 1)
-            raise ValueError(f"the case {twice!r} stands twice on the side {side!r}")
-    first, second = places
-    shared = sorted(first.keys() & second.keys())
-    return Alignment(
-        np.array([first[name] for name in shared], dtype=np.intp),
-        np.array([second[name] for name in shared], dtype=np.intp),
-        tuple(sorted(first.keys() - second.keys())),
-        tuple(sorted(second.keys() - first.keys())),
-    )
 
 
 def numbers(values: ArrayLike, what: str, *, dimensions: int | None = None) -> Values:

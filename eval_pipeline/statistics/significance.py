@@ -58,7 +58,7 @@ def significance_test(
         raise ValueError("there is no case to compare")
     differences = second - first
     if len(differences) == 1:
-        return Outcome(test, 1, float(differences[0]), None, None, None, None, False, alpha)
+        return _outcome(test, differences, alpha, None)
     if np.ptp(differences) <= ROUNDING:
         return _constant_shift(test, differences, alpha)
     tests: dict[TestName, Callable[[], Outcome]] = {
@@ -73,10 +73,28 @@ def significance_test(
     return tests[test]()
 
 
+def _outcome(
+    test: str,
+    differences: Values,
+    alpha: float,
+    p_value: float | None,
+    statistic: float | None = None,
+    interval: tuple[float, float] | None = None,
+) -> Outcome:
+    """What a test says; without a p-value, whether its interval leaves 0 out."""
+    low, high = interval or (None, None)
+    if p_value is not None:
+        significant = p_value <= alpha
+    else:
+        significant = interval is not None and not interval[0] <= 0 <= interval[1]
+    mean = float(differences.mean())
+    return Outcome(test, len(differences), mean, statistic, p_value, low, high, significant, alpha)
+
+
 def _constant_shift(test: str, differences: Values, alpha: float) -> Outcome:
     shift = float(differences.mean())
     p_value = 1.0 if abs(shift) <= ROUNDING else 2.0 ** (1 - len(differences))
-    return Outcome(test, len(differences), shift, None, p_value, shift, shift, p_value <= alpha, alpha)
+    return _outcome(test, differences, alpha, p_value, interval=(shift, shift))
 
 
 def _paired_t(differences: Values, alpha: float) -> Outcome:
@@ -87,35 +105,20 @@ def _paired_t(differences: Values, alpha: float) -> Outcome:
     statistic = mean / error
     p_value = float(2 * special.stdtr(cases - 1, -abs(statistic)))
     reach = float(special.stdtrit(cases - 1, 1 - alpha / 2)) * error
-    return Outcome(
-        "paired_t", cases, mean, statistic, p_value, mean - reach, mean + reach, p_value <= alpha, alpha
-    )
+    return _outcome("paired_t", differences, alpha, p_value, statistic, (mean - reach, mean + reach))
 
 
 def _wilcoxon(differences: Values, alpha: float) -> Outcome:
     from scipy import stats
 
-    found = stats.wilcoxon(differences)
-    p_value = float(found.pvalue)
-    mean = float(differences.mean())
-    return Outcome(
-        "wilcoxon",
-        len(differences),
-        mean,
-        float(found.statistic),
-        p_value,
-        None,
-        None,
-        p_value <= alpha,
-        alpha,
-    )
+    result = stats.wilcoxon(differences)
+    return _outcome("wilcoxon", differences, alpha, float(result.pvalue), float(result.statistic))
 
 
 def _bootstrap(differences: Values, alpha: float, seed: int, resamples: int) -> Outcome:
     means = bootstrap_means(differences[:, np.newaxis], seed=seed, resamples=resamples)[:, 0]
     low, high = (float(each) for each in np.quantile(means, [alpha / 2, 1 - alpha / 2]))
-    mean = float(differences.mean())
-    return Outcome("bootstrap", len(differences), mean, None, None, low, high, not low <= 0 <= high, alpha)
+    return _outcome("bootstrap", differences, alpha, None, interval=(low, high))
 
 
 def bootstrap_weights(cases: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:
@@ -157,27 +160,14 @@ def _sign_flip(differences: Values, alpha: float, seed: int) -> Outcome:
         signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(SIGN_FLIPS, cases))
     reached = int((np.abs(signs @ differences) >= observed - ROUNDING).sum())
     p_value = reached / 2**cases if exact else (reached + 1) / (SIGN_FLIPS + 1)
-    mean = float(differences.mean())
-    return Outcome("sign_flip", cases, mean, mean, p_value, None, None, p_value <= alpha, alpha)
+    return _outcome("sign_flip", differences, alpha, p_value, float(differences.mean()))
 
 
 def _mcnemar(before: Values, after: Values, alpha: float) -> Outcome:
     if not np.isin(np.concatenate([before, after]), (0.0, 1.0)).all():
         raise ValueError("McNemar's test is for values that are 0 or 1")
     lost, won = int((before > after).sum()), int((after > before).sum())
-    p_value = mcnemar(lost, won)
-    difference = (won - lost) / len(before)
-    return Outcome(
-        "mcnemar",
-        len(before),
-        difference,
-        float(min(lost, won)),
-        p_value,
-        None,
-        None,
-        p_value <= alpha,
-        alpha,
-    )
+    return _outcome("mcnemar", after - before, alpha, mcnemar(lost, won), float(min(lost, won)))
 
 
 def mcnemar(lost: int, won: int) -> float:

@@ -1,4 +1,4 @@
-"""How much trials differ: variance between and within cases, stability of runs, consistency of findings."""
+"""How much trials differ: stability of runs, consistency of findings."""
 
 from __future__ import annotations
 
@@ -8,39 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from eval_pipeline.statistics.arrays import numbers
-
 Finding = TypeVar("Finding", bound=Hashable)
 Stability = Literal["STABLE", "MODERATE", "UNSTABLE"]
 
 LEAST_TRIALS = 3
 STABLE_ABOVE = 0.8
 UNSTABLE_BELOW = 0.6
-
-
-class Components(NamedTuple):
-    """Where the variance of single scores comes from. None where it cannot be told."""
-
-    between_cases: float | None
-    between_trials: float | None
-    correlation: float | None
-    """The share between cases: how alike the trials of one case are."""
-
-
-def variance_components(values: ArrayLike) -> Components:
-    """Split the variance of `values[case, trial]` by a one-way analysis of variance."""
-    table = numbers(values, "the values", dimensions=2)
-    cases, trials = table.shape
-    if cases < 2 or trials < 2:
-        return Components(None, None, None)
-    means = table.mean(axis=1)
-    within = float(((table - means[:, np.newaxis]) ** 2).sum() / (cases * (trials - 1)))
-    between = max(float(means.var(ddof=1)) - within / trials, 0.0)
-    total = between + within
-    return Components(between, within, between / total if total else None)
 
 
 def run_stability(values: Sequence[float | None]) -> float | None:

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
@@ -70,14 +69,6 @@ class Database:
         """Close the connections."""
         self._engine.dispose()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only reads."""
@@ -103,6 +94,19 @@ class Database:
         from sqlalchemy.dialects import postgresql, sqlite
 
         return postgresql.insert(table) if self.is_postgres else sqlite.insert(table)
+
+
+class Stored:
+    """Something that is kept in a database; its block closes the connections."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
 
 
 def _parsed(text: str) -> URL:

@@ -5,37 +5,28 @@ from __future__ import annotations
 import datetime
 import functools
 from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from eval_pipeline.scoring import Evaluation, Point
-from eval_pipeline.store.database import Database, text_type
+from eval_pipeline.store.database import Database, Stored, text_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import MetaData, Table
+    from sqlalchemy import Table
 
 
 _ENCODED = ("metrics", "noise")
 """Fields that are stored as JSON."""
 
 
-class History:
+class History(Stored):
     """Every evaluation that was made, in order."""
 
     def __init__(self, url: str) -> None:
-        self._points, metadata = _tables()
+        self._points = _points()
         self._columns = [self._points.c[name] for name in Point.__struct_fields__]
-        self._database = Database(url, metadata)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._database.close()
+        super().__init__(Database(url, self._points.metadata))
 
     def append(self, run: str, evaluation: Evaluation) -> Point:
         """Add an evaluation that a run made, and say what is stored. The same run adds it once.
@@ -104,36 +95,17 @@ def export(points: Iterable[Point]) -> bytes:
     return msgspec.json.format(msgspec.json.encode({"exported_at": now, "evaluations": list(points)})) + b"\n"
 
 
-class _Tables(NamedTuple):
-    points: Table
-    metadata: MetaData
-
-
 @functools.cache
-def _tables() -> _Tables:
+def _points() -> Table:
     from sqlalchemy import Boolean, Column, Integer, MetaData, Table, UniqueConstraint
 
     text = text_type()
-    metadata = MetaData()
-    points = Table(
+    names = "run evaluation suite version outputs prompt_hash golden_hash engine model sample"
+    return Table(
         "history_evaluations",
-        metadata,
+        MetaData(),
         Column("number", Integer, primary_key=True, autoincrement=True),
-        *(
-            Column(name, text, nullable=False)
-            for name in (
-                "run",
-                "evaluation",
-                "suite",
-                "version",
-                "outputs",
-                "prompt_hash",
-                "golden_hash",
-                "engine",
-                "model",
-                "sample",
-            )
-        ),
+        *(Column(name, text, nullable=False) for name in names.split()),
         *(Column(name, Integer, nullable=False) for name in ("trials", "cases", "errors")),
         Column("passed", Boolean, nullable=False),
         Column("metrics", text, nullable=False),
@@ -142,4 +114,3 @@ def _tables() -> _Tables:
         Column("noise", text, nullable=False),
         UniqueConstraint("run", "evaluation"),
     )
-    return _Tables(points, metadata)

@@ -30,7 +30,6 @@ UNJUDGED = "unjudged"
 UNJUDGED_RATE = mean(
     "unjudged_rate",
     "Answers without a verdict of the judge (its call failed, or there was no usable answer) ÷ answers.",
-    on_error=1.0,
     direction="lower",
     population=judged,
     explained_by=UNJUDGED,

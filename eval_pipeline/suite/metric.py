@@ -64,7 +64,7 @@ def mean(
     name: str,
     description: str,
     *,
-    on_error: float,
+    on_error: float | None = None,
     direction: Direction = "higher",
     unit: Unit = "fraction",
     population: Population = everything,
@@ -73,8 +73,13 @@ def mean(
 ) -> Metric:
     """A metric that is the mean of per-case values: one case, one vote.
 
-    It rests on the count pair of `mean_counts`: the value, and 1 where there is one.
+    It rests on the count pair of `mean_counts`: the value, and 1 where there is one. An errored case counts
+    as the worst fraction, unless `on_error` says otherwise.
     """
+    if on_error is None:
+        if unit != "fraction":
+            raise ValueError(f"{name}: say with `on_error` what an error counts as")
+        on_error = 0.0 if direction == "higher" else 1.0
     formula = ratio_of(name, defined(name))
     return Metric(name, description, formula, direction, unit, population, on_error, explained_by, aliases)
 

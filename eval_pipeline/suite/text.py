@@ -14,7 +14,6 @@ WRONG = "wrong"
 EXACT_MATCH = mean(
     "exact_match",
     "Answers that are the expected text ÷ answers; case, white space and Unicode form do not count.",
-    on_error=0.0,
     explained_by=WRONG,
 )
 

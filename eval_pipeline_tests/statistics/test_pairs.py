@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from eval_pipeline.statistics.arrays import align
 from eval_pipeline.statistics.pairs import LeaveOneOut, Moments, of_formula, of_means, of_ratios, paired
 from eval_pipeline.statistics.verdicts import Estimate
 
@@ -35,16 +34,6 @@ def counts(seed: int, cases: int = 12, trials: int = 3) -> Values:
     return np.stack([random.binomial(np.minimum(predicted, expected), 0.7), predicted, expected], -1).astype(
         float
     )
-
-
-def test_cases_are_paired_by_id_whatever_their_order() -> None:
-    found = align(["c", "a", "gone", "b"], ["b", "new", "a", "c"])
-    assert found.before.tolist() == [1, 3, 0]
-    assert found.after.tolist() == [2, 0, 3]
-    assert (found.only_before, found.only_after) == (("gone",), ("new",))
-    assert align([], ["a"]).only_after == ("a",)
-    with pytest.raises(ValueError, match="'a' stands twice"):
-        align(["a", "a"], ["a"])
 
 
 def test_of_a_mean_each_case_contributes_its_own_value() -> None:

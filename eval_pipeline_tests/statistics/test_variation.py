@@ -1,10 +1,9 @@
-"""Variance between and within cases, stability of runs, consistency of findings."""
+"""Stability of runs, consistency of findings."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from eval_pipeline.statistics.variation import (
     recurrent_findings,
     run_stability,
     stability_label,
-    variance_components,
 )
 
 
@@ -84,20 +82,3 @@ def test_the_pooled_sd_rule() -> None:
     assert pooled_sd_rule([60, 62, 64], [70, 72, 74]) is True
     assert pooled_sd_rule([60, 62, 64], [62, 64, 66]) is False
     assert pooled_sd_rule([60], [70, 71]) is None
-
-
-def test_variance_components_are_found_again() -> None:
-    random = np.random.default_rng(7)
-    scores = random.normal(0, 0.3, (4000, 1)) + random.normal(0, 0.2, (4000, 3))
-    found = variance_components(scores)
-    assert found.between_cases == pytest.approx(0.09, rel=0.1)
-    assert found.between_trials == pytest.approx(0.04, rel=0.1)
-    assert found.correlation == pytest.approx(0.09 / 0.13, rel=0.1)
-
-
-def test_variance_that_cannot_be_told() -> None:
-    assert variance_components([[0.5], [0.7]]) == (None, None, None)
-    assert variance_components([[0.5, 0.6]]) == (None, None, None)
-    assert variance_components(np.full((3, 2), 0.5)) == (0.0, 0.0, None)
-    with pytest.raises(ValueError, match="finite"):
-        variance_components([[0.5, float("nan")], [0.1, 0.2]])

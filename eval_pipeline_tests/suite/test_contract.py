@@ -35,6 +35,14 @@ WAIT = mean("wait", "How long.", on_error=9.0, direction="lower", unit="millisec
 SCORE = per_case(score)
 
 
+def test_an_error_counts_as_the_worst_fraction() -> None:
+    assert mean("other", "Another.").on_error == 0.0
+    assert mean("other", "Another.", direction="lower").on_error == 1.0
+    assert WAIT.on_error == 9.0
+    with pytest.raises(ValueError, match="say with `on_error`"):
+        mean("wait", "How long.", unit="milliseconds")
+
+
 def test_a_name_is_enough() -> None:
     suite = Suite("plain")
     assert (suite.input, suite.expected, suite.output) == (TextInput, str, str)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from eval_pipeline.language.word_lists import line_lists
 
 LANGUAGES = ("nl", "en", "de", "fr")
-DATA_TIERS = ("1", "2", "3", "4")
-SOURCE_TYPES = ("conversation", "web", "csv")
 
 ENTITY_TYPES = {name: text for name, (text,) in line_lists(__package__, "data/entity_types.txt").items()}
 CUSTODIAN_TYPES = {

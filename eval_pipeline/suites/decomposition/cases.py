@@ -11,7 +11,6 @@ from eval_pipeline.files import Violation
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
 
-PREDICATES = ("IS_A", "CAUSES", "PRECEDES", "REQUIRES", "RELATES_TO")
 DOMAINS = ("ecological", "technical", "social", "economic", "interdisciplinary")
 
 Predicate = Literal["IS_A", "CAUSES", "PRECEDES", "REQUIRES", "RELATES_TO"]

@@ -318,7 +318,6 @@ METRICS: tuple[Metric, ...] = (
     mean(
         "overall_index",
         "overall_score + 0.15: the last term read as 0.15·(1 − hallucination_rate), which thresholds fit.",
-        on_error=0.0,
         population=_has_both,
     ),
     mean(
@@ -331,81 +330,67 @@ METRICS: tuple[Metric, ...] = (
     mean(
         "concept_precision",
         "Distinct extracted concepts that are expected ÷ distinct extracted concepts.",
-        on_error=0.0,
         population=_has_concepts,
         explained_by="invented_concept",
     ),
     mean(
         "concept_recall",
         "Expected concepts found ÷ expected concepts.",
-        on_error=0.0,
         population=_has_concepts,
         explained_by="missed_required_concept",
     ),
     mean(
         "required_recall",
         "Required concepts found ÷ required concepts.",
-        on_error=0.0,
         population=_has_required_concepts,
         explained_by="missed_required_concept",
     ),
     mean(
         "concept_f1",
         "Harmonic mean of concept_precision and concept_recall; 0 when both are 0.",
-        on_error=0.0,
         population=_has_concepts,
     ),
     mean(
         "relationship_accuracy",
         "Distinct extracted relationships whose source, target and predicate all match ÷ "
         "distinct extracted relationships.",
-        on_error=0.0,
         population=_has_relationships,
         explained_by="wrong_predicate",
     ),
     mean(
         "relationship_recall",
         "Expected relationships found ÷ expected relationships.",
-        on_error=0.0,
         population=_has_relationships,
     ),
     mean(
         "required_relationship_recall",
         "Required relationships found ÷ required relationships.",
-        on_error=0.0,
         population=_has_required_relationships,
         explained_by="missed_required_relationship",
     ),
     mean(
         "provenance_coverage",
         "Extracted concepts with a source quote ÷ extracted concepts.",
-        on_error=0.0,
         population=_has_concepts,
     ),
     mean(
         "provenance_verified",
         "Concepts whose quote stands in the source text ÷ concepts with a quote.",
-        on_error=0.0,
         explained_by="unverified_quote",
     ),
     mean(
         "hallucination_rate",
         "Extracted concepts on the forbidden list ÷ extracted concepts.",
-        on_error=1.0,
         direction="lower",
         explained_by="forbidden_concept",
     ),
     mean(
         "forbidden_relationship_rate",
         "Extracted relationships on the forbidden list ÷ extracted relationships.",
-        on_error=1.0,
         direction="lower",
         explained_by="forbidden_relationship",
     ),
     mean(
-        "duplicate_rate",
-        "Extracted entries that repeat another one ÷ extracted entries.",
-        on_error=1.0,
-        direction="lower",
+        "duplicate_rate", "Extracted entries that repeat another one ÷ extracted entries.", direction="lower"
     ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from eval_pipeline.files import read_text, violations_of
 from eval_pipeline.problems import Problems
@@ -88,19 +88,3 @@ def _add(
         entity = Entity(text[entity.start : entity.end], kind, entity.start, entity.end)
     entities[key] = entity
     return key
-
-
-class BratFiles(NamedTuple):
-    """The contents of the two files of a case."""
-
-    text: str
-    annotations: str
-
-
-def to_brat(case: NerCase) -> BratFiles:
-    """A case as the contents of its `.txt` and `.ann` files, to be named by its id."""
-    lines = [f"# {name} = {value}" for name, value in case.attributes.items()]
-    for number, entity in enumerate(case.expected.entities, 1):
-        marked = entity.text.translate(_FLAT)
-        lines.append(f"T{number}\t{entity.type} {entity.start} {entity.end}\t{marked}")
-    return BratFiles(case.input.text, "".join(f"{line}\n" for line in lines))

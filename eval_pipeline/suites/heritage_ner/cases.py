@@ -69,17 +69,6 @@ def ner_case(case_id: str, text: str, entities: Sequence[Entity], attributes: di
     return Case(case_id, NerInput(text, attributes.get("language", "")), NerExpected(placed), attributes)
 
 
-def to_entry(case: NerCase) -> GoldenEntry:
-    """A case as a golden entry, to be written as JSON."""
-    described = msgspec.convert(case.attributes, Description)
-    return GoldenEntry(
-        id=case.id,
-        text=case.input.text,
-        ner_annotations=case.expected.entities,
-        **msgspec.structs.asdict(described),
-    )
-
-
 def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
     """What is wrong inside one entry."""
     if not entry.text.strip():

@@ -8,7 +8,7 @@ joined by spaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -167,30 +167,3 @@ def _entities(
                 spans.append((kind, start, end))
         inside = kind
     return [Entity(text[start:end], kind, start, end) for kind, start, end in spans]
-
-
-def to_iob2(cases: Iterable[NerCase]) -> str:
-    """Cases as an IOB2 file. Entities that overlap have no place in it: BRAT holds those."""
-    return "\n".join("\n".join(_lines(case)) + "\n" for case in cases)
-
-
-def _lines(case: NerCase) -> Iterator[str]:
-    text = case.input.text
-    yield f"# id = {case.id}"
-    for name, value in case.attributes.items():
-        yield f"# {name} = {value}"
-    plain = text.isprintable() and text == text.strip() and not text.startswith('"')
-    yield f"# text = {text if plain else msgspec.json.encode(text).decode()}"
-    position = 0
-    for entity in case.expected.entities:
-        if entity.start < position or not entity.text or entity.text != entity.text.strip():
-            raise ValueError(f"{case.id}: {entity.text!r} overlaps another entity, or begins or ends blank")
-        yield from _tagged(text, position, entity.start, OUTSIDE, OUTSIDE)
-        yield from _tagged(text, entity.start, entity.end, f"B-{entity.type}", f"I-{entity.type}")
-        position = entity.end
-    yield from _tagged(text, position, len(text), OUTSIDE, OUTSIDE)
-
-
-def _tagged(text: str, start: int, end: int, first: str, others: str) -> Iterator[str]:
-    for number, piece in enumerate(_PIECE.finditer(text, start, end)):
-        yield f"{piece.group()}\t{others if number else first}"

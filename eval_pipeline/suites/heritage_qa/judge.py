@@ -78,7 +78,6 @@ JUDGE = Judge(
             "judged_accuracy",
             "Answers that the judge finds correct beside the golden answer ÷ answers; "
             "an answer without a verdict counts as wrong. Not applicable where no judge is set.",
-            on_error=0.0,
             population=judged,
             explained_by="judged_wrong",
         ),

@@ -74,45 +74,36 @@ def is_answerable(case: Case[Any, Any]) -> bool:
 
 
 METRICS = (
-    mean("rouge1", "F1 of the words that answer and golden answer share.", on_error=0.0),
-    mean("rouge2", "F1 of the pairs of neighbouring words that both share.", on_error=0.0),
-    mean("rougeL", "F1 of the longest sequence of words that both share.", on_error=0.0),
-    mean(
-        "semantic_similarity",
-        "Cosine of the embeddings of answer and golden answer, clipped to [0, 1].",
-        on_error=0.0,
-    ),
+    mean("rouge1", "F1 of the words that answer and golden answer share."),
+    mean("rouge2", "F1 of the pairs of neighbouring words that both share."),
+    mean("rougeL", "F1 of the longest sequence of words that both share."),
+    mean("semantic_similarity", "Cosine of the embeddings of answer and golden answer, clipped to [0, 1]."),
     mean(
         "faithfulness",
         "Sentences of the answer that one passage supports (60 % of the content words and every number, date "
         "and name) ÷ sentences. Null for a correct refusal, 0 for a wrong one.",
-        on_error=0.0,
         explained_by="unsupported",
     ),
     mean(
         "relevance",
         "Cosine of the embeddings of question and answer, clipped to [0, 1]; 0 for a refusal. "
         "Over answerable questions.",
-        on_error=0.0,
         population=is_answerable,
     ),
     mean(
         "relevance_index",
         "Relevance ÷ the relevance of the golden answer, at most 1. Over answerable questions.",
-        on_error=0.0,
         population=is_answerable,
     ),
     mean(
         "factual_accuracy",
         "Claims that a golden fact (with question and golden answer) bears out ÷ verifiable claims; "
         "0 without any. A refusal is right where the question is unanswerable, and nowhere else.",
-        on_error=0.0,
         explained_by="incorrect",
     ),
     mean(
         "refusal_accuracy",
         "Unanswerable questions refused and answerable ones answered ÷ questions; a blank answer is neither.",
-        on_error=0.0,
         explained_by="refusal",
     ),
 )

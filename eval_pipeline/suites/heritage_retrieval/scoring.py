@@ -145,7 +145,7 @@ def _diagnoses(case: RetrievalCase, order: Sequence[str]) -> Iterator[Diagnosis]
 
 def _measure(name: str, description: str, explained_by: str = "missed_document") -> Metric:
     """A mean over the queries that have a relevant document."""
-    return mean(name, description, on_error=0.0, population=has_relevant, explained_by=explained_by)
+    return mean(name, description, population=has_relevant, explained_by=explained_by)
 
 
 METRICS: tuple[Metric, ...] = (
@@ -173,12 +173,10 @@ METRICS: tuple[Metric, ...] = (
     mean(
         "judged@10",
         "Judged documents among the first ten results ÷ those results: how much the judgments can tell.",
-        on_error=0.0,
     ),
     mean(
         "duplicate_rate",
         "Results that repeat a document ÷ results; they are dropped before anything is measured.",
-        on_error=1.0,
         direction="lower",
     ),
     Metric(

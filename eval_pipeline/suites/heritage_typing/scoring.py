@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer
+from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import (
     Batch,
@@ -153,7 +154,7 @@ def _hierarchy_gap(sums: Sums) -> Values:
 
 
 METRICS: tuple[Metric, ...] = (
-    mean("accuracy", "Cases with the right type ÷ cases.", on_error=0.0, explained_by="wrong_type"),
+    mean("accuracy", "Cases with the right type ÷ cases.", explained_by="wrong_type"),
     Metric("macro_f1", "Mean F1 over the types that occur in the golden set.", _macro_f1),
     Metric(
         "macro_f1_all_types",
@@ -165,7 +166,6 @@ METRICS: tuple[Metric, ...] = (
     mean(
         "category_accuracy",
         "Cases whose type is right or of the same category (such as CULTURAL: G, L, A, M) ÷ cases.",
-        on_error=0.0,
     ),
     Metric(
         "hierarchy_gap",
@@ -204,23 +204,17 @@ def top_confusions(table: KeyedSums) -> Rows:
 
 def per_type(table: KeyedSums) -> Rows:
     """One row per type that occurs: support, precision, recall and F1."""
-    gold, predicted, correct = (table.column(name)[0] for name in ("gold", "predicted", "correct"))
-    rates = {
-        "precision": divide(correct, predicted),
-        "recall": divide(correct, gold),
-        "f1": divide(2 * correct, gold + predicted),
-    }
+    columns = (table.column(name)[0].tolist() for name in ("gold", "predicted", "correct"))
     return [
         {
             "type": letter,
             "name": CUSTODIAN_TYPES[letter],
-            "support": int(gold[number]),
-            **{
-                name: float(values[number]) if np.isfinite(values[number]) else None
-                for name, values in rates.items()
-            },
+            "support": int(gold),
+            "precision": ratio(correct, predicted),
+            "recall": ratio(correct, gold),
+            "f1": ratio(2 * correct, gold + predicted),
         }
-        for number, letter in enumerate(table.row_keys)
+        for letter, gold, predicted, correct in zip(table.row_keys, *columns, strict=True)
     ]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer
+from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.numbers import number
 from eval_pipeline.suite import (
@@ -187,11 +188,6 @@ def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
     return CaseScore(counts, keyed)
 
 
-def f1(matched: Values, gold: Values, predicted: Values) -> Values:
-    """2·matched ÷ (gold + predicted): the harmonic mean of precision and recall."""
-    return divide(2 * matched, gold + predicted)
-
-
 def confusion_rows(table: KeyedSums) -> Rows:
     """Golden categories down, predicted ones across; what is no category comes last.
 
@@ -214,24 +210,17 @@ def confusion_rows(table: KeyedSums) -> Rows:
 
 def category_rows(table: KeyedSums) -> Rows:
     """Precision, recall, F1 and support of every category: ✗ below 0.70, ⚠ below 0.80, ✓ from there on."""
-    matched, missed, extra = (table.column(key)[0] for key in (MATCHED, MISSED, EXTRA))
-    gold, predicted = matched + missed, matched + extra
-    rates = {
-        "precision": divide(matched, predicted),
-        "recall": divide(matched, gold),
-        "f1": f1(matched, gold, predicted),
-    }
+    columns = (table.column(key)[0].tolist() for key in (MATCHED, MISSED, EXTRA))
     return [
         {
             "category": name,
-            **{
-                key: None if np.isnan(values[index]) else float(values[index])
-                for key, values in rates.items()
-            },
-            "support": int(gold[index]),
-            "sign": _sign(float(rates["f1"][index])) if gold[index] else "",
+            "precision": ratio(matched, matched + extra),
+            "recall": ratio(matched, matched + missed),
+            "f1": (f1 := ratio(2 * matched, 2 * matched + missed + extra)),
+            "support": int(matched + missed),
+            "sign": _sign(f1) if f1 is not None and matched + missed else "",
         }
-        for index, name in enumerate(table.row_keys)
+        for name, matched, missed, extra in zip(table.row_keys, *columns, strict=True)
     ]
 
 
@@ -266,7 +255,7 @@ METRICS: tuple[Metric, ...] = (
         "relaxed_f1",
         "2 · matched ÷ (golden + predicted spans); matched in position (IoU ≥ 0.4, or both boundaries within "
         "2 characters) and in category.",
-        lambda sums: f1(sums["matched"], sums["gold"], sums["predicted"]),
+        lambda sums: divide(2 * sums["matched"], sums["gold"] + sums["predicted"]),
         population=has_spans,
     ),
     Metric(

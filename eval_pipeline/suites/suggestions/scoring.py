@@ -196,51 +196,42 @@ METRICS: tuple[Metric, ...] = (
         "category_coherence",
         "Suggestions whose category, by the classifier, has the span's parent or is allowed ÷ suggestions; "
         "then the mean over cases.",
-        on_error=0.0,
         explained_by="other_category",
     ),
     mean(
-        "diversity",
-        "1 − mean pairwise cosine of the suggestions, clipped to [0, 1]; 0 for fewer than two.",
-        on_error=0.0,
+        "diversity", "1 − mean pairwise cosine of the suggestions, clipped to [0, 1]; 0 for fewer than two."
     ),
     mean(
         "non_repetition",
         "Mean of 1 − cosine to the original; 0 for a suggestion that equals it or is forbidden.",
-        on_error=0.0,
         explained_by="forbidden_output",
     ),
     mean(
         "syntactic_validity",
         "Suggestions that leave the prompt grammatical when dropped in ÷ suggestions; "
         "then the mean over cases.",
-        on_error=0.0,
         explained_by="breaks_grammar",
     ),
     mean(
         "length_appropriateness",
         "Mean over suggestions: 1 within 0.5 to 2 times the original's length, 0.7 within 0.3 to 3, "
         "else 0.3.",
-        on_error=0.0,
         explained_by="too_long_or_short",
     ),
     mean(
         "length_in_range",
         "Suggestions within 0.5 to 2 times the original's length ÷ suggestions; then the mean over cases.",
-        on_error=0.0,
         explained_by="too_long_or_short",
     ),
     mean(
         "forbidden_rate",
         "Suggestions on the case's list of forbidden outputs ÷ suggestions.",
-        on_error=1.0,
         direction="lower",
         explained_by="forbidden_output",
     ),
     mean(
         "duplicate_rate",
         "Suggestions that repeat another one ÷ suggestions, before duplicates are merged.",
-        on_error=1.0,
         direction="lower",
     ),
 )

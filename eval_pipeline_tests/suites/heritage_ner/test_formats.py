@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,7 @@ from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import Problems
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner import SUITE
-from eval_pipeline.suites.heritage_ner.brat import to_brat
-from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, ner_case, to_entry
-from eval_pipeline.suites.heritage_ner.iob2 import to_iob2
+from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, ner_case
 
 SAMPLE: dict[str, Any] = {
     "id": "eval_001",
@@ -188,13 +187,45 @@ def _cases(draw: Any, nested: bool) -> NerCase:
     return ner_case("some id", text, list(entities.values()), attributes)
 
 
+def to_iob2(case: NerCase) -> str:
+    text = case.input.text
+    lines = [f"# id = {case.id}", *(f"# {name} = {value}" for name, value in case.attributes.items())]
+    lines.append(f"# text = {msgspec.json.encode(text).decode()}")
+    position = 0
+    for entity in case.expected.entities:
+        lines += tagged(text, position, entity.start, "O", "O")
+        lines += tagged(text, entity.start, entity.end, f"B-{entity.type}", f"I-{entity.type}")
+        position = entity.end
+    lines += tagged(text, position, len(text), "O", "O")
+    return "\n".join(lines) + "\n"
+
+
+def tagged(text: str, start: int, end: int, first: str, others: str) -> list[str]:
+    pieces = re.compile(r"\w+|[^\w\s]").finditer(text, start, end)
+    return [f"{piece.group()}\t{others if number else first}" for number, piece in enumerate(pieces)]
+
+
+def to_brat(case: NerCase) -> str:
+    """The annotations; a line break inside one is written as a space."""
+    lines = [f"# {name} = {value}" for name, value in case.attributes.items()]
+    for number, entity in enumerate(case.expected.entities, 1):
+        marked = entity.text.translate(str.maketrans("\n\r\t", "   "))
+        lines.append(f"T{number}\t{entity.type} {entity.start} {entity.end}\t{marked}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def to_json(case: NerCase) -> str:
+    entry = {"id": case.id, "text": case.input.text, "ner_annotations": case.expected.entities}
+    return msgspec.json.encode({**entry, **case.attributes}).decode()
+
+
 _quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @_quick
 @given(case=_cases(nested=False))
 def test_iob2_holds_everything(tmp_path: Path, case: NerCase) -> None:
-    cases, problems = read(write(tmp_path, file_iob2=to_iob2([case])))
+    cases, problems = read(write(tmp_path, file_iob2=to_iob2(case)))
     assert problems == []
     assert cases == [case]
 
@@ -202,8 +233,8 @@ def test_iob2_holds_everything(tmp_path: Path, case: NerCase) -> None:
 @_quick
 @given(case=_cases(nested=True))
 def test_brat_holds_everything(tmp_path: Path, case: NerCase) -> None:
-    files = to_brat(case)
-    cases, problems = read(write(tmp_path, **{"some id_txt": files.text, "some id_ann": files.annotations}))
+    files = {"some id_txt": case.input.text, "some id_ann": to_brat(case)}
+    cases, problems = read(write(tmp_path, **files))
     assert problems == []
     assert cases == [case]
 
@@ -211,13 +242,6 @@ def test_brat_holds_everything(tmp_path: Path, case: NerCase) -> None:
 @_quick
 @given(case=_cases(nested=True))
 def test_json_holds_everything(tmp_path: Path, case: NerCase) -> None:
-    cases, problems = read(write(tmp_path, file_json=msgspec.json.encode(to_entry(case)).decode()))
+    cases, problems = read(write(tmp_path, file_json=to_json(case)))
     assert problems == []
     assert cases == [case]
-
-
-def test_iob2_refuses_what_it_cannot_hold() -> None:
-    text = "Museum Oost"
-    nested = [Entity(text, "GRP.HER.MUS", 0, 11), Entity("Oost", "TOP", 7, 11)]
-    with pytest.raises(ValueError, match="overlaps"):
-        to_iob2([ner_case("case", text, nested, {})])
