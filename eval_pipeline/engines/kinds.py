@@ -111,10 +111,10 @@ def register(entry: Entry) -> Entry:
 
 
 def kinds() -> Mapping[str, type[EngineEntry]]:
-    """Every kind by its tag."""
+    """Every kind by its tag, in the order of their tags."""
     for module in MODULES:
         importlib.import_module(f"eval_pipeline.engines.{module}")
-    return _registered
+    return dict(sorted(_registered.items()))
 
 
 def any_entry() -> Any:

@@ -38,7 +38,7 @@ def test_the_command_shows_and_forgets(here: str) -> None:
         claim(journal, ["x"])
         shown = run("stats")[1]
         assert "decomposition" in shown
-        assert "2 calls for $0.50; 1 answer reused." in shown
+        assert "2 calls for $0.5000; 1 answer reused." in shown
         assert msgspec.json.decode(run("stats", "--json")[1], type=list[Usage]) == journal.stats()
         assert "Nothing was forgotten." in run("purge", "--suite", "other", answer="n\n")[1]
         assert run("purge", "--older-than", "30", "--yes") == (0, "1 answer forgotten.\n")

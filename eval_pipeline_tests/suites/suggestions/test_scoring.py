@@ -176,7 +176,7 @@ def test_minima_gate_their_case_only() -> None:
     assert passed == {"hard": 0.0, "easy": 1.0}
     told = [row["expected"] for row in scores.diagnoses.to_pylist() if row["kind"] == "below_minimum"]
     assert len(told) == 1
-    assert told[0].startswith("diversity 0.")
+    assert told[0].startswith("diversity 65.5 %")
 
 
 pool = st.lists(
