@@ -1,7 +1,6 @@
 """Golden sets: reading them, identifying them, signing them off."""
 
 from eval_pipeline.golden.golden_set import GoldenSet
-from eval_pipeline.golden.identity import resources_folder
 from eval_pipeline.golden.overview import OverviewBuilder, joined, shortfalls
 from eval_pipeline.golden.readers import JSON_LINES, CasesBySuffix, JsonCases, TsvCases, reader_of
 from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_blocks, read_cases
@@ -19,6 +18,5 @@ __all__ = [
     "read_case_blocks",
     "read_cases",
     "reader_of",
-    "resources_folder",
     "shortfalls",
 ]

@@ -6,7 +6,6 @@ from eval_pipeline.prompts.rendering import Renderer
 from eval_pipeline.prompts.versions import (
     FrontMatter,
     Prompt,
-    Status,
     active_versions,
     as_written,
     load_prompt,
@@ -22,7 +21,6 @@ __all__ = [
     "FrontMatter",
     "Prompt",
     "Renderer",
-    "Status",
     "active_versions",
     "as_written",
     "following",
