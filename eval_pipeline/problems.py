@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 
 class Problem(msgspec.Struct, frozen=True, order=True):
@@ -70,6 +73,15 @@ def _reading_order(problem: Problem) -> tuple[object, ...]:
     """By place, with numbers as numbers: concept 2 before concept 10."""
     field = [part.zfill(9) if part.isdecimal() else part for part in re.split(r"(\d+)", problem.field)]
     return problem.file, problem.line, field, problem.message
+
+
+def without_problems(read: Callable[[Problems], T | None]) -> T:
+    """What was read; everything that is wrong with it is raised at once."""
+    problems = Problems()
+    result = read(problems)
+    problems.stop_if_any()
+    assert result is not None
+    return result
 
 
 def bad_value(field: str, message: str, remedy: str = "") -> BadInput:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from eval_pipeline.files import Violation, read_yaml
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import without_problems
 from eval_pipeline.project import Project
 
 FILE = "automation.yaml"
@@ -30,11 +30,7 @@ def read_automation(project: Project) -> Automation:
     path = project.root / FILE
     if not path.is_file():
         return Automation()
-    problems = Problems()
-    automation = read_yaml(path, Automation, problems, _violations)
-    problems.stop_if_any()
-    assert automation is not None
-    return automation
+    return without_problems(lambda problems: read_yaml(path, Automation, problems, _violations))
 
 
 def _violations(file: Automation) -> Iterator[Violation]:

@@ -9,7 +9,7 @@ import click
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import Refused, allow_activation, latest_result
-from eval_pipeline.problems import Problems, bad_value, shown_path
+from eval_pipeline.problems import Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import (
     CHANGELOG,
@@ -74,10 +74,7 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     project = Project.find()
     chosen = find_suite(project, suite)
     folder = project.prompts(chosen.name)
-    problems = Problems()
-    prompt = load_prompt(chosen, folder, version, problems)
-    problems.stop_if_any()
-    assert prompt is not None
+    prompt = without_problems(lambda problems: load_prompt(chosen, folder, version, problems))
     others = [
         each
         for each in load_prompts(chosen, folder, Problems())

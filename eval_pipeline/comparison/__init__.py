@@ -8,7 +8,6 @@ from eval_pipeline.comparison.records import (
     ACTIONS,
     ENDS,
     Action,
-    CaseChange,
     Comparison,
     MetricChange,
     rounded,
@@ -17,8 +16,8 @@ from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_tren
 
 # fmt: off
 __all__ = [
-    "ACTIONS", "ENDS", "Action", "CaseChange", "Comparison", "MetricChange", "MetricTrend", "Overlap",
-    "Side", "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics",
-    "partition", "rounded", "rules_for",
+    "ACTIONS", "ENDS", "Action", "Comparison", "MetricChange", "MetricTrend", "Overlap", "Side",
+    "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics", "partition",
+    "rounded", "rules_for",
 ]
 # fmt: on

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from eval_pipeline.decisions.gate import Decision, unusable
 from eval_pipeline.decisions.touched import Change, Touched, was_active
-from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
+from eval_pipeline.problems import BadInput, Problem, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_name, version_order, versions_in
 from eval_pipeline.suite import Suite
@@ -58,14 +58,12 @@ def _changed(suite: Suite, folder: Path, touched: Touched) -> tuple[list[str], d
     for version in sorted(touched.prompts, key=version_order):
         if not (folder / f"{version}.md").is_file():
             continue
-        problems = Problems()
         try:
-            prompt = load_prompt(suite, folder, version, problems)
-            problems.stop_if_any()
+            prompt = without_problems(lambda problems: load_prompt(suite, folder, version, problems))  # noqa: B023
         except BadInput as bad:
             refused[version] = bad.problems
         else:
-            if prompt and prompt.front.status != "archived":
+            if prompt.front.status != "archived":
                 usable.append(version)
     return usable, refused
 

@@ -12,7 +12,7 @@ from eval_pipeline.answers import TrialRange
 from eval_pipeline.engines.interface import Engine
 from eval_pipeline.engines.kinds import EngineEntry, MeteredEntry, Use, any_entry
 from eval_pipeline.files import Violation, read_yaml
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import Problems, bad_value, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt
 from eval_pipeline.suite import Suite
@@ -79,8 +79,4 @@ def open_judge(project: Project, suite: Suite, name: str, schema: dict[str, Any]
 
 
 def _engines(project: Project) -> EnginesFile:
-    problems = Problems()
-    file = read_engines(project.engines_file, problems)
-    problems.stop_if_any()
-    assert file is not None
-    return file
+    return without_problems(lambda problems: read_engines(project.engines_file, problems))

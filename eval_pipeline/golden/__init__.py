@@ -1,7 +1,6 @@
 """Golden sets: reading them, identifying them, signing them off."""
 
 from eval_pipeline.golden.golden_set import GoldenSet
-from eval_pipeline.golden.identity import resources_folder
 from eval_pipeline.golden.overview import OverviewBuilder, joined, shortfalls
 from eval_pipeline.golden.readers import JSON_LINES, CasesBySuffix, JsonCases, TsvCases, reader_of
 from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_blocks, read_cases
@@ -9,6 +8,6 @@ from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_block
 # fmt: off
 __all__ = [
     "JSON_LINES", "JUDGE_FILE", "CasesBySuffix", "GoldenCase", "GoldenSet", "JsonCases", "OverviewBuilder",
-    "TsvCases", "joined", "read_case_blocks", "read_cases", "reader_of", "resources_folder", "shortfalls",
+    "TsvCases", "joined", "read_case_blocks", "read_cases", "reader_of", "shortfalls",
 ]
 # fmt: on

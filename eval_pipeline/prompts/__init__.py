@@ -6,7 +6,6 @@ from eval_pipeline.prompts.rendering import Renderer
 from eval_pipeline.prompts.versions import (
     FrontMatter,
     Prompt,
-    Status,
     active_versions,
     as_written,
     load_prompt,
@@ -19,9 +18,8 @@ from eval_pipeline.prompts.versions import (
 
 # fmt: off
 __all__ = [
-    "CHANGELOG", "FrontMatter", "Prompt", "Renderer", "Status", "active_versions", "as_written",
-    "following", "load_prompt", "load_prompts", "next_version", "prompt_file", "prompt_name",
-    "read_changelog", "version_order", "versions_in", "with_activation", "with_entry", "with_status",
-    "write_edited",
+    "CHANGELOG", "FrontMatter", "Prompt", "Renderer", "active_versions", "as_written", "following",
+    "load_prompt", "load_prompts", "next_version", "prompt_file", "prompt_name", "read_changelog",
+    "version_order", "versions_in", "with_activation", "with_entry", "with_status", "write_edited",
 ]
 # fmt: on

@@ -105,32 +105,26 @@ def summarize(
 ) -> Summary:
     """Every metric, over everything and by group, and how it stands against its gate."""
     with suite_code(suite.name):
-        return _summary(suite, scores, gates, models)
-
-
-def _summary(
-    suite: Suite, scores: Scores, gates: Mapping[str, Gate], models: Sequence[MeasuredModel]
-) -> Summary:
-    numbers = measured(suite, scores)
-    values = numbers.by_trial | numbers.over_trials
-    units = {name: each.unit for name, each in quantities(suite).items()}
-    results = [
-        gate_result(gate, name, values[name].value, values[name].applies, units[name])
-        for name, gate in gates.items()
-    ]
-    tables = _tables(suite, scores) | _trial_tables(suite, numbers.by_trial, numbers.over_trials)
-    return Summary(
-        suite=suite.name,
-        cases=scores.case_count,
-        trials=len(set(scores.trials.tolist())),
-        errors=scores.errors,
-        metrics=values,
-        groups=numbers.groups,
-        tables=tables,
-        gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
-        problems=tuple(suite.reporting.problems(tables)) if suite.reporting.problems else (),
-        models=tuple(models),
-    )
+        numbers = measured(suite, scores)
+        values = numbers.by_trial | numbers.over_trials
+        units = {name: each.unit for name, each in quantities(suite).items()}
+        results = [
+            gate_result(gate, name, values[name].value, values[name].applies, units[name])
+            for name, gate in gates.items()
+        ]
+        tables = _tables(suite, scores) | _trial_tables(suite, numbers.by_trial, numbers.over_trials)
+        return Summary(
+            suite=suite.name,
+            cases=scores.case_count,
+            trials=len(set(scores.trials.tolist())),
+            errors=scores.errors,
+            metrics=values,
+            groups=numbers.groups,
+            tables=tables,
+            gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
+            problems=tuple(suite.reporting.problems(tables)) if suite.reporting.problems else (),
+            models=tuple(models),
+        )
 
 
 class Measured(NamedTuple):
@@ -226,11 +220,7 @@ def _trial_metrics(
         return {}
     per_trial = {name: value.trials for name, value in values.items()}
     keyed = [
-        (
-            row["case_id"],
-            row["trial"],
-            KeyedCount(row["table"], row["row_key"], row["column_key"], row["value"]),
-        )
+        (row["case_id"], row["trial"], KeyedCount(*(row[name] for name in KeyedCount._fields)))
         for row in scores.keyed.to_pylist()
     ]
     return {

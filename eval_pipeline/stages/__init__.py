@@ -2,23 +2,21 @@
 
 from eval_pipeline.stages.answers import (
     DEFAULT_SAMPLE,
-    Asking,
     NotCurrent,
     answer_cases,
     current_answers,
     estimate_cost,
     prepare_asking,
-    usable_prompt,
 )
-from eval_pipeline.stages.comparisons import compare_versions, compare_with_baseline, side
+from eval_pipeline.stages.comparisons import compare_versions, compare_with_baseline
 from eval_pipeline.stages.golden import LoadedGolden, load_golden
 from eval_pipeline.stages.scores import evaluate, evaluations_beside, score_answers
 from eval_pipeline.stages.workbench import Workbench
 
 # fmt: off
 __all__ = [
-    "DEFAULT_SAMPLE", "Asking", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases",
-    "compare_versions", "compare_with_baseline", "current_answers", "estimate_cost", "evaluate",
-    "evaluations_beside", "load_golden", "prepare_asking", "score_answers", "side", "usable_prompt",
+    "DEFAULT_SAMPLE", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases", "compare_versions",
+    "compare_with_baseline", "current_answers", "estimate_cost", "evaluate", "evaluations_beside",
+    "load_golden", "prepare_asking", "score_answers",
 ]
 # fmt: on

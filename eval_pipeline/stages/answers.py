@@ -18,7 +18,7 @@ from eval_pipeline.asking import (
     run,
 )
 from eval_pipeline.engines import Engine, Estimate, MeteredEngine, open_engine
-from eval_pipeline.problems import BadInput, Problem, Problems, bad_value
+from eval_pipeline.problems import BadInput, Problem, bad_value, without_problems
 from eval_pipeline.prompts import Prompt, load_prompt
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
@@ -47,11 +47,8 @@ class Asking:
 
 def usable_prompt(bench: Workbench, version: str) -> Prompt:
     """A prompt version without problems."""
-    problems = Problems()
-    prompt = load_prompt(bench.suite, bench.project.prompts(bench.suite.name), version, problems)
-    problems.stop_if_any()
-    assert prompt is not None
-    return prompt
+    folder = bench.project.prompts(bench.suite.name)
+    return without_problems(lambda problems: load_prompt(bench.suite, folder, version, problems))
 
 
 def prepare_asking(

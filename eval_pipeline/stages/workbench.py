@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eval_pipeline.asking import judged_context
 from eval_pipeline.gates import GATES_FILE, Gate, MeasuredModel, read_gates, read_operation_gates
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import measured_models
 from eval_pipeline.store import Store
@@ -40,10 +40,8 @@ class Workbench:
     @cached_property
     def gates(self) -> dict[str, Gate]:
         """The suite's gates."""
-        problems = Problems()
-        gates = read_gates(self.suite, self.golden_folder / GATES_FILE, problems)
-        problems.stop_if_any()
-        return gates
+        file = self.golden_folder / GATES_FILE
+        return without_problems(lambda problems: read_gates(self.suite, file, problems))
 
     @cached_property
     def operation_gates(self) -> dict[str, Gate]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eval_pipeline.answers import Answer, index_answers, recorded_line
 from eval_pipeline.comparison import Side
 from eval_pipeline.files import read_json, replacing, write_json
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Identity
 
@@ -68,9 +68,8 @@ def _content(path: Path) -> str:
 
 def baseline_side(golden: Path, version: str, baseline: Baseline) -> Side:
     """The baseline of a version's prompt as one side of a comparison."""
-    problems = Problems()
-    answers = index_answers(outputs_file(golden, version, baseline.outputs_hash), problems)
-    problems.stop_if_any()
+    file = outputs_file(golden, version, baseline.outputs_hash)
+    answers = without_problems(lambda problems: index_answers(file, problems))
     return Side(
         f"baseline {baseline.version}",
         baseline.identity.outputs,

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 ROWS = 1000
+ENCODED = ("input", "expected", "attributes")
+"""What of a case is stored as JSON."""
+PLAIN = ("case_id", "trial", "text", "error", "detail", "latency_ms", "cost_usd")
+"""What of an answer is stored as it is."""
 FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
@@ -52,21 +56,11 @@ class GoldenTable:
     @classmethod
     def write(cls, folder: Path, rows: Iterable[GoldenCase], facts: Callable[[], GoldenFacts]) -> GoldenTable:
         """Write cases to a table named by its content; `facts` is asked when all rows are there."""
-        columns = _golden_schema().names
 
         def record(golden: GoldenCase) -> dict[str, Any]:
-            case = golden.case
-            values = (
-                case.id,
-                golden.file,
-                golden.line,
-                msgspec.json.encode(case.input),
-                msgspec.json.encode(case.expected),
-                msgspec.json.encode(case.attributes),
-                golden.input_hash,
-                golden.case_hash,
-            )
-            return dict(zip(columns, values, strict=True))
+            row = {name: getattr(golden, name) for name in ("file", "line", "input_hash", "case_hash")}
+            row |= {name: msgspec.json.encode(getattr(golden.case, name)) for name in ENCODED}
+            return row | {"case_id": golden.case.id}
 
         loading = folder / f".loading-{os.getpid()}.parquet"
         try:
@@ -186,25 +180,14 @@ class AnswerWriter:
 
     def __init__(self, rows: _RowWriter) -> None:
         self._rows = rows
-        self._columns = _answer_schema().names
         self._costs = CostCounter()
 
     def add(self, answer: Answer, input_hash: str) -> None:
         """Write an answer, with the hash of the input it was given to."""
         self._costs.add(answer)
-        values = (
-            answer.case_id,
-            answer.trial,
-            input_hash,
-            answer.text,
-            answer.error,
-            answer.detail,
-            answer.latency_ms,
-            answer.cost_usd,
-            msgspec.json.encode(answer.tokens),
-            bytes(answer.carried),
-        )
-        self._rows.add(dict(zip(self._columns, values, strict=True)))
+        row = {name: getattr(answer, name) for name in PLAIN}
+        row |= {"tokens": msgspec.json.encode(answer.tokens), "carried": bytes(answer.carried)}
+        self._rows.add(row | {"input_hash": input_hash})
 
     def finish(self, identity: OutputsIdentity, stopping: Stopping | None = None) -> None:
         """Say what the answers are, and why there are not more of them."""
@@ -229,17 +212,8 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def _answer(row: dict[str, Any]) -> Answer:
-    return Answer(
-        row["case_id"],
-        row["trial"],
-        row["text"],
-        row["error"],
-        row["detail"],
-        row["latency_ms"],
-        row["cost_usd"],
-        msgspec.json.decode(row["tokens"]),
-        msgspec.Raw(row["carried"]),
-    )
+    plain = {name: row[name] for name in PLAIN}
+    return Answer(**plain, tokens=msgspec.json.decode(row["tokens"]), carried=msgspec.Raw(row["carried"]))
 
 
 def _golden_schema() -> pa.Schema:

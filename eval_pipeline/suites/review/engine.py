@@ -16,7 +16,7 @@ import msgspec
 from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.language.patterns import BadPattern, compile_bounded, found
 from eval_pipeline.metrics.text import word_count
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import bad_value, without_problems
 from eval_pipeline.suites.review.cases import Category, Prepared
 from eval_pipeline.suites.review.findings import Concern, Depth, Finding, Findings, Spent
 
@@ -75,10 +75,8 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_checklist(folder: Path) -> Checklist:
     """The concerns by id."""
-    problems = Problems()
-    checklist = read_yaml(folder / CHECKLIST_FILE, dict[Concern, ChecklistConcern], problems, _check)
-    problems.stop_if_any()
-    return checklist or {}
+    concerns, file = dict[Concern, ChecklistConcern], folder / CHECKLIST_FILE
+    return without_problems(lambda problems: read_yaml(file, concerns, problems, _check))
 
 
 def _check(checklist: Mapping[str, ChecklistConcern]) -> Iterator[Violation]:

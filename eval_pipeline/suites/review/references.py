@@ -7,17 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import without_problems
 from eval_pipeline.suites.review.ledger import LEDGER_FILE, Row, read_ledger, sealed_answers
 from eval_pipeline.suites.review.matching import Decision
 
 
 def load_decisions(folder: Path) -> dict[tuple[str, str], Decision]:
     """The rulings by task and finding; a ledger that was tampered with is refused."""
-    problems = Problems()
-    rows = read_ledger(folder / LEDGER_FILE, problems)
-    problems.stop_if_any()
-    return decisions_in(rows)
+    return decisions_in(without_problems(lambda problems: read_ledger(folder / LEDGER_FILE, problems)))
 
 
 def decisions_in(rows: Sequence[Row]) -> dict[tuple[str, str], Decision]:

@@ -16,7 +16,7 @@ import msgspec
 from eval_pipeline.files import read_yaml
 from eval_pipeline.language.embedder import default_embedder, similarity
 from eval_pipeline.metrics.text import normalize, words
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import bad_value, without_problems
 from eval_pipeline.suites._video.category_classifier import parent
 from eval_pipeline.suites._video.words import Tag, tags_of, wants_an
 from eval_pipeline.suites.suggestions.cases import SuggestionInput
@@ -48,10 +48,8 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_resources(folder: Path) -> Lexicon:
     """Phrases by category and form."""
-    problems = Problems()
-    lexicon = read_yaml(folder / LEXICON_FILE, dict[str, dict[Form, list[str]]], problems)
-    problems.stop_if_any()
-    assert lexicon is not None
+    kind, file = dict[str, dict[Form, list[str]]], folder / LEXICON_FILE
+    lexicon = without_problems(lambda problems: read_yaml(file, kind, problems))
     return {
         category: {str(form): phrases for form, phrases in forms.items()}
         for category, forms in lexicon.items()
