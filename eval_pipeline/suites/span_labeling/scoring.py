@@ -65,11 +65,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     settings = context.settings or Settings()
     read = read_batch(items, context.resources.categories if context.resources else frozenset())
     outcome = match_spans(read, settings.minimum_iou, settings.boundary_drift)
-    return Batch(
-        _counts(read, outcome),
-        list(_keyed(read, outcome)),
-        list(_diagnoses(read, outcome)),
-    )
+    return Batch(_counts(read, outcome), list(_keyed(read, outcome)), list(_diagnoses(read, outcome)))
 
 
 def _counts(read: Reading, outcome: Outcome) -> dict[str, Values]:
