@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -314,29 +315,30 @@ def _has_both(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
     return _has_concepts(case) and _has_relationships(case)
 
 
+of_concepts = partial(mean, population=_has_concepts)
+of_relationships = partial(mean, population=_has_relationships)
+of_both = partial(mean, population=_has_both)
+fault_rate = partial(mean, direction="lower")
+
 METRICS: tuple[Metric, ...] = (
-    mean(
+    of_both(
         "overall_index",
         "overall_score + 0.15: the last term read as 0.15·(1 − hallucination_rate), which thresholds fit.",
-        population=_has_both,
     ),
-    mean(
+    of_both(
         "overall_score",
         "0.25·concept_recall + 0.20·concept_precision + 0.20·relationship_accuracy "
         "+ 0.20·provenance_coverage − 0.15·hallucination_rate; at most 0.85.",
         on_error=-PENALTY,
-        population=_has_both,
     ),
-    mean(
+    of_concepts(
         "concept_precision",
         "Distinct extracted concepts that are expected ÷ distinct extracted concepts.",
-        population=_has_concepts,
         explained_by="invented_concept",
     ),
-    mean(
+    of_concepts(
         "concept_recall",
         "Expected concepts found ÷ expected concepts.",
-        population=_has_concepts,
         explained_by="missed_required_concept",
     ),
     mean(
@@ -345,52 +347,35 @@ METRICS: tuple[Metric, ...] = (
         population=_has_required_concepts,
         explained_by="missed_required_concept",
     ),
-    mean(
-        "concept_f1",
-        "Harmonic mean of concept_precision and concept_recall; 0 when both are 0.",
-        population=_has_concepts,
-    ),
-    mean(
+    of_concepts("concept_f1", "Harmonic mean of concept_precision and concept_recall; 0 when both are 0."),
+    of_relationships(
         "relationship_accuracy",
         "Distinct extracted relationships whose source, target and predicate all match ÷ "
         "distinct extracted relationships.",
-        population=_has_relationships,
         explained_by="wrong_predicate",
     ),
-    mean(
-        "relationship_recall",
-        "Expected relationships found ÷ expected relationships.",
-        population=_has_relationships,
-    ),
+    of_relationships("relationship_recall", "Expected relationships found ÷ expected relationships."),
     mean(
         "required_relationship_recall",
         "Required relationships found ÷ required relationships.",
         population=_has_required_relationships,
         explained_by="missed_required_relationship",
     ),
-    mean(
-        "provenance_coverage",
-        "Extracted concepts with a source quote ÷ extracted concepts.",
-        population=_has_concepts,
-    ),
+    of_concepts("provenance_coverage", "Extracted concepts with a source quote ÷ extracted concepts."),
     mean(
         "provenance_verified",
         "Concepts whose quote stands in the source text ÷ concepts with a quote.",
         explained_by="unverified_quote",
     ),
-    mean(
+    fault_rate(
         "hallucination_rate",
         "Extracted concepts on the forbidden list ÷ extracted concepts.",
-        direction="lower",
         explained_by="forbidden_concept",
     ),
-    mean(
+    fault_rate(
         "forbidden_relationship_rate",
         "Extracted relationships on the forbidden list ÷ extracted relationships.",
-        direction="lower",
         explained_by="forbidden_relationship",
     ),
-    mean(
-        "duplicate_rate", "Extracted entries that repeat another one ÷ extracted entries.", direction="lower"
-    ),
+    fault_rate("duplicate_rate", "Extracted entries that repeat another one ÷ extracted entries."),
 )

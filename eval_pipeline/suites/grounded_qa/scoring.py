@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 
@@ -269,20 +270,21 @@ def _right(sums: Sums) -> Values:
     return sums["correct"] + sums["rightly_refused"]
 
 
+of_answerable = partial(Metric, population=is_answerable)
+number_of = partial(Metric, unit="number")
+
 METRICS: tuple[Metric, ...] = (
-    Metric(
+    of_answerable(
         "precision",
         "Answers that are right (hold a gold substring, hit a gold citation) ÷ answers shipped or errored.",
         lambda sums: divide(sums["correct"], _claimed(sums)),
-        population=is_answerable,
         explained_by="incorrect",
     ),
-    Metric(
+    of_answerable(
         "chr",
         "Citation hit rate: answers that cite a gold passage, and nothing that was not retrieved ÷ answers "
         "shipped or errored.",
         lambda sums: divide(sums["citation_hit"], _claimed(sums)),
-        population=is_answerable,
         explained_by="citation_miss",
     ),
     Metric(
@@ -294,37 +296,33 @@ METRICS: tuple[Metric, ...] = (
         explained_by="under_refusal",
         aliases=("under",),
     ),
-    Metric(
+    of_answerable(
         "over_refusal",
         "Answerable questions that were refused or errored ÷ answerable questions.",
         ratio_of("wrongly_refused", "answerable"),
         "lower",
-        population=is_answerable,
         explained_by="over_refusal",
         aliases=("over",),
     ),
-    Metric(
+    of_answerable(
         "recall@k",
         "Answerable questions with all gold citations among the first k distinct retrieved ids ÷ answerable "
         "questions.",
         ratio_of("recalled", "answerable"),
-        population=is_answerable,
         explained_by="not_retrieved",
         aliases=("recall",),
     ),
-    Metric(
+    of_answerable(
         "citation_recall@k",
         "The share of a question's gold citations among the first k distinct retrieved ids, mean over "
         "answerable questions.",
         ratio_of("recalled_share", "answerable"),
-        population=is_answerable,
         explained_by="not_retrieved",
     ),
-    Metric(
+    of_answerable(
         "citation_precision",
         "Distinct cited ids that are gold ÷ distinct cited ids, over all shipped answers.",
         ratio_of("cited_gold", "cited"),
-        population=is_answerable,
     ),
     Metric(
         "accuracy",
@@ -344,25 +342,19 @@ METRICS: tuple[Metric, ...] = (
         ratio_of("repeated_ids", "ids"),
         "lower",
     ),
-    Metric(
-        "answered",
-        "Answers shipped: usable, and not the refusal token.",
-        lambda sums: sums["shipped"],
-        unit="number",
+    number_of(
+        "answered", "Answers shipped: usable, and not the refusal token.", lambda sums: sums["shipped"]
     ),
-    Metric("refused", "Answers that are the refusal token.", _refused, unit="number"),
-    Metric(
+    number_of("refused", "Answers that are the refusal token.", _refused),
+    number_of(
         "near_refusals",
         "Shipped answers that read like a refusal and are not the token.",
         lambda sums: sums["near_refusal"],
         "lower",
-        unit="number",
         explained_by="near_refusal",
     ),
-    Metric(
-        "answerable", "Questions that the corpus answers.", lambda sums: sums["answerable"], unit="number"
-    ),
-    Metric("unanswerable", "Questions that it does not answer.", _unanswerable, unit="number"),
+    number_of("answerable", "Questions that the corpus answers.", lambda sums: sums["answerable"]),
+    number_of("unanswerable", "Questions that it does not answer.", _unanswerable),
 )
 
 REPORT_COUNTS = ("answered", "refused", "near_refusals", "answerable", "unanswerable")

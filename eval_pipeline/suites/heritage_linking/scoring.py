@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -228,45 +229,41 @@ def _has_nil(case: LinkingCase) -> bool:
     return any(gold.kb_id is None for gold in case.expected.links.values())
 
 
+of_nil = partial(Metric, population=_has_nil)
+of_linkable = partial(Metric, population=_has_linkable, explained_by="wrong_link")
+
 METRICS: tuple[Metric, ...] = (
     *(
-        Metric(
+        of_linkable(
             f"hits@{depth}",
             f"Mentions whose entry is among the first {depth} candidates ÷ mentions with an entry.",
             ratio_of(f"hits@{depth}", "linkable"),
-            population=_has_linkable,
-            explained_by="wrong_link",
         )
         for depth in DEPTHS
     ),
-    Metric(
+    of_linkable(
         "mrr",
         "Mean over mentions with an entry of 1 ÷ its rank among the candidates; 0 where it is missing.",
         ratio_of("reciprocal_ranks", "linkable"),
-        population=_has_linkable,
-        explained_by="wrong_link",
     ),
-    Metric(
+    of_nil(
         "nil_precision",
         "Mentions rightly said to be NIL ÷ mentions said to be NIL.",
         lambda sums: divide(sums["nil_true"], sums["nil_true"] + sums["nil_false"]),
-        population=_has_nil,
         explained_by="false_nil",
     ),
-    Metric(
+    of_nil(
         "nil_recall",
         "Mentions rightly said to be NIL ÷ mentions that are.",
         lambda sums: divide(sums["nil_true"], sums["nil_true"] + sums["nil_missed"]),
-        population=_has_nil,
         explained_by="missed_nil",
     ),
-    Metric(
+    of_nil(
         "nil_f1",
         "2·right ÷ (2·right + wrongly said + missed), over NIL mentions.",
         lambda sums: divide(
             2 * sums["nil_true"], 2 * sums["nil_true"] + sums["nil_false"] + sums["nil_missed"]
         ),
-        population=_has_nil,
         explained_by="missed_nil",
     ),
     Metric(

@@ -6,12 +6,7 @@ from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_ner.cases import NerExpected, NerInput
 from eval_pipeline.suites.heritage_ner.engine import Parameters, Resources, extract
-from eval_pipeline.suites.heritage_ner.requirements import (
-    READER,
-    REQUIREMENTS,
-    measure,
-    second_annotations,
-)
+from eval_pipeline.suites.heritage_ner.requirements import READER, REQUIREMENTS, measure, second_annotations
 from eval_pipeline.suites.heritage_ner.scoring import (
     METRICS,
     TABLE_UNITS,

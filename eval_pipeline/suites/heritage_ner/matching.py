@@ -149,10 +149,7 @@ def partial_matches(layout: Layout, predicted: Spans, gold: Spans) -> tuple[Inte
     )
     chosen = maximum_matching((row, at, (length, start, end)) for row, at, length, start, end in contested)
     settled = np.array(chosen, dtype=np.int64).reshape(-1, 2)
-    return (
-        np.concatenate([rows[alone], settled[:, 0]]),
-        np.concatenate([columns[alone], settled[:, 1]]),
-    )
+    return (np.concatenate([rows[alone], settled[:, 0]]), np.concatenate([columns[alone], settled[:, 1]]))
 
 
 def token_tallies(

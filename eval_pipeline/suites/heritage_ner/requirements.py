@@ -26,10 +26,7 @@ def token_labels(case: NerCase) -> tuple[str, ...]:
     """The entity type of every token, `O` outside of entities; of nested entities the longest counts."""
     entities = sorted(case.expected.entities, key=lambda each: each.start - each.end)
     return tuple(
-        next(
-            (each.type for each in entities if each.start < word.end and word.start < each.end),
-            OUTSIDE,
-        )
+        next((each.type for each in entities if each.start < word.end and word.start < each.end), OUTSIDE)
         for word in words(case.input.text)
     )
 

@@ -98,10 +98,7 @@ def _keyed(tallies: dict[str, Integers]) -> list[tuple[int, KeyedCount]]:
 
 
 def _diagnoses(
-    items: Sequence[Item],
-    predicted: Spans,
-    gold: Spans,
-    partial: tuple[Integers, Integers],
+    items: Sequence[Item], predicted: Spans, gold: Spans, partial: tuple[Integers, Integers]
 ) -> list[tuple[int, Diagnosis]]:
     """What was missed, invented, cut wrongly or given the wrong type."""
     wanted = [entity for item in items for entity in item.case.expected.entities]

@@ -15,14 +15,7 @@ from eval_pipeline.suites.heritage_qa.cases import (
 from eval_pipeline.suites.heritage_qa.engine import Parameters, answer
 from eval_pipeline.suites.heritage_qa.judge import JUDGE, QuestionSettings
 from eval_pipeline.suites.heritage_qa.requirements import REQUIREMENTS, measure
-from eval_pipeline.suites.heritage_qa.scoring import (
-    EMBEDDER,
-    METRICS,
-    Answered,
-    annotate,
-    case_passes,
-    score,
-)
+from eval_pipeline.suites.heritage_qa.scoring import EMBEDDER, METRICS, Answered, annotate, case_passes, score
 
 SUITE = Suite(
     name="heritage_qa",

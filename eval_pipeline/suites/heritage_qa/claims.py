@@ -11,13 +11,7 @@ from typing import Any
 
 from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suites.heritage_qa.lexicon import (
-    FUNCTION_WORDS,
-    MONTHS,
-    NAMES_AFTER,
-    NEGATIONS,
-    STEMMERS,
-)
+from eval_pipeline.suites.heritage_qa.lexicon import FUNCTION_WORDS, MONTHS, NAMES_AFTER, NEGATIONS, STEMMERS
 
 ENOUGH = 0.6
 """The share of a claim's content words that its evidence must hold."""

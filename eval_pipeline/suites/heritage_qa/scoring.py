@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -73,6 +74,8 @@ def is_answerable(case: Case[Any, Any]) -> bool:
     return bool(case.expected.answerable)
 
 
+of_answerable = partial(mean, population=is_answerable)
+
 METRICS = (
     mean("rouge1", "F1 of the words that answer and golden answer share."),
     mean("rouge2", "F1 of the pairs of neighbouring words that both share."),
@@ -84,16 +87,14 @@ METRICS = (
         "and name) ÷ sentences. Null for a correct refusal, 0 for a wrong one.",
         explained_by="unsupported",
     ),
-    mean(
+    of_answerable(
         "relevance",
         "Cosine of the embeddings of question and answer, clipped to [0, 1]; 0 for a refusal. "
         "Over answerable questions.",
-        population=is_answerable,
     ),
-    mean(
+    of_answerable(
         "relevance_index",
         "Relevance ÷ the relevance of the golden answer, at most 1. Over answerable questions.",
-        population=is_answerable,
     ),
     mean(
         "factual_accuracy",

@@ -8,13 +8,7 @@ from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, Ret
 from eval_pipeline.suites.heritage_retrieval.engine import Parameters, Prepared, prepare, retrieve
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
 from eval_pipeline.suites.heritage_retrieval.requirements import REQUIREMENTS, measure
-from eval_pipeline.suites.heritage_retrieval.scoring import (
-    METRICS,
-    case_passes,
-    errored,
-    score,
-    source_rows,
-)
+from eval_pipeline.suites.heritage_retrieval.scoring import METRICS, case_passes, errored, score, source_rows
 from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, answer_format
 
 SUITE = Suite(

@@ -12,14 +12,7 @@ from eval_pipeline.suites.heritage_typing.requirements import (
     measure,
     second_annotations,
 )
-from eval_pipeline.suites.heritage_typing.scoring import (
-    METRICS,
-    TABLES,
-    Typing,
-    case_passes,
-    errored,
-    score,
-)
+from eval_pipeline.suites.heritage_typing.scoring import METRICS, TABLES, Typing, case_passes, errored, score
 
 SUITE = Suite(
     name="heritage_typing",

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from eval_pipeline.suite import Suite, per_case
-from eval_pipeline.suites.optimization.cases import (
-    OptimizationCases,
-    OptimizationExpected,
-    OptimizationInput,
-)
+from eval_pipeline.suites.optimization.cases import OptimizationCases, OptimizationExpected, OptimizationInput
 from eval_pipeline.suites.optimization.engine import Parameters, optimize
 from eval_pipeline.suites.optimization.models import MODELS, load_resources, trained_models
 from eval_pipeline.suites.optimization.requirements import REQUIREMENTS, measure

@@ -19,10 +19,7 @@ from eval_pipeline.suite import CaseScore, Context, Diagnosis, Item, Metric, Sum
 from eval_pipeline.suites._video.cinematography import technical_terms
 from eval_pipeline.suites._video.kept_words import KeptWords
 from eval_pipeline.suites._video.scene_elements import SceneElements, find_elements
-from eval_pipeline.suites.optimization.cases import (
-    OptimizationCase,
-    has_subject,
-)
+from eval_pipeline.suites.optimization.cases import OptimizationCase, has_subject
 from eval_pipeline.suites.optimization.models import Resources, matcher_of, resources_of
 
 LONGEST_PROMPT = 50_000

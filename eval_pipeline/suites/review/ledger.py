@@ -153,13 +153,7 @@ class Ledger:
         given = [row for row in rows if row.act in ("answer", "match")]
         sealed = {"commitment": commitment(given), "answers": str(len(given))}
         return self.add(
-            step,
-            "seal",
-            evaluation=evaluation,
-            version=version,
-            task=task,
-            author=author,
-            answers=sealed,
+            step, "seal", evaluation=evaluation, version=version, task=task, author=author, answers=sealed
         )
 
     def seal_of(self, step: Step, evaluation: str, task: str) -> Row | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,12 +260,14 @@ def _oes_uncapped(sums: Sums) -> Values:
     return _without_efficiency(sums) + 15 * _token_efficiency(sums)
 
 
+of_errors = partial(Metric, population=_has_errors)
+number_of = partial(Metric, unit="number")
+
 METRICS: tuple[Metric, ...] = (
-    Metric(
+    of_errors(
         "detection_rate",
         "Σ credit ÷ expected errors; credit is 1 for a full match and 0.5 for a partial one.",
         ratio_of("credit", "expected"),
-        population=_has_errors,
         explained_by="missed",
         aliases=("dr",),
     ),
@@ -277,36 +280,32 @@ METRICS: tuple[Metric, ...] = (
         )
         for severity in SEVERITIES
     ),
-    Metric(
+    of_errors(
         "weighted_detection_score",
         "Σ credit·weight ÷ Σ weight; a critical error weighs 3, an important one 2, a minor one 1.",
         ratio_of("points", "maximum"),
-        population=_has_errors,
         aliases=("wds",),
     ),
-    Metric("wds_points", "Σ credit·weight.", lambda sums: sums["points"], unit="number"),
-    Metric(
+    number_of("wds_points", "Σ credit·weight.", lambda sums: sums["points"]),
+    number_of(
         "token_efficiency",
         "wds_points ÷ (agent tokens + workflow tokens) × 1000, as a mean over tasks.",
         _token_efficiency,
-        unit="number",
         on_error=0.0,
         aliases=("te",),
     ),
-    Metric(
+    of_errors(
         "token_efficiency_normalized",
         "token_efficiency ÷ the task's maximum points, as a mean over tasks: for comparing tasks.",
         _mean_efficiency("token_efficiency_normalized"),
         unit="number",
-        population=_has_errors,
         on_error=0.0,
     ),
     *(
-        Metric(
+        number_of(
             f"concern_efficiency_layer_{letter}",
             f"The mean over the concerns {letter}1, {letter}2, … of points ÷ methods used.",
             _layer(letter),
-            unit="number",
         )
         for letter in LAYERS
     ),
@@ -338,38 +337,23 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         explained_by="duplicate",
     ),
-    Metric(
+    number_of(
         "depth_quality",
         "The mean depth, 1 (symptom) to 5 (root cause), of findings that are matched or bonus.",
         ratio_of("depth", "confirmed"),
-        unit="number",
         aliases=("dq",),
     ),
-    Metric(
-        "category_coverage",
-        "Categories with a detection ÷ 10.",
-        _coverage,
-        population=_has_errors,
-        aliases=("cc",),
-    ),
-    Metric(
+    of_errors("category_coverage", "Categories with a detection ÷ 10.", _coverage, aliases=("cc",)),
+    of_errors(
         "category_coverage_present",
         "Categories with a detection ÷ categories that the ground truth has.",
         _coverage_present,
-        population=_has_errors,
     ),
-    Metric(
-        "oes",
-        "0.40·WDS% + 0.25·P% + 0.20·DQ·20 + 0.15·min(TE·100, 100).",
-        _oes,
-        unit="points",
-        population=_has_errors,
-    ),
-    Metric(
+    of_errors("oes", "0.40·WDS% + 0.25·P% + 0.20·DQ·20 + 0.15·min(TE·100, 100).", _oes, unit="points"),
+    of_errors(
         "oes_uncapped",
         "0.40·WDS% + 0.25·P% + 0.20·DQ·20 + 0.15·TE·100, without a limit to what cheapness earns.",
         _oes_uncapped,
         unit="points",
-        population=_has_errors,
     ),
 )

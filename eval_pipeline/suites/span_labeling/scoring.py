@@ -6,6 +6,7 @@ A batch is scored as columns: only spans that could be matched in more than one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -65,11 +66,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     settings = context.settings or Settings()
     read = read_batch(items, context.resources.categories if context.resources else frozenset())
     outcome = match_spans(read, settings.minimum_iou, settings.boundary_drift)
-    return Batch(
-        _counts(read, outcome),
-        list(_keyed(read, outcome)),
-        list(_diagnoses(read, outcome)),
-    )
+    return Batch(_counts(read, outcome), list(_keyed(read, outcome)), list(_diagnoses(read, outcome)))
 
 
 def _counts(read: Reading, outcome: Outcome) -> dict[str, Values]:
@@ -250,41 +247,38 @@ def has_spans(case: SpanCase) -> bool:
     return bool(case.expected.spans)
 
 
+of_spans = partial(Metric, population=has_spans)
+
 METRICS: tuple[Metric, ...] = (
-    Metric(
+    of_spans(
         "relaxed_f1",
         "2 · matched ÷ (golden + predicted spans); matched in position (IoU ≥ 0.4, or both boundaries within "
         "2 characters) and in category.",
         lambda sums: divide(2 * sums["matched"], sums["gold"] + sums["predicted"]),
-        population=has_spans,
     ),
-    Metric(
+    of_spans(
         "relaxed_precision",
         "Spans matched in position and category ÷ predicted spans.",
         ratio_of("matched", "predicted"),
-        population=has_spans,
         explained_by="over_extracted",
     ),
-    Metric(
+    of_spans(
         "relaxed_recall",
         "Spans matched in position and category ÷ golden spans.",
         ratio_of("matched", "gold"),
-        population=has_spans,
         explained_by="missed",
     ),
-    Metric(
+    of_spans(
         "taxonomy_accuracy",
         "Spans with the right category ÷ spans matched in position alone.",
         ratio_of("categorized", "positioned"),
-        population=has_spans,
         explained_by="wrong_category",
     ),
-    Metric(
+    of_spans(
         "fragmentation_rate",
         "Golden spans that hold two or more predicted fragments ÷ golden spans.",
         ratio_of("fragmented", "gold"),
         "lower",
-        population=has_spans,
         explained_by="fragmented",
     ),
     Metric(

@@ -36,11 +36,7 @@ class Item:
 
 
 def relate(
-    sentences: Sequence[Sentence],
-    names: Mapping[Stems, str],
-    *,
-    predicates: Collection[str],
-    unstated: str,
+    sentences: Sequence[Sentence], names: Mapping[Stems, str], *, predicates: Collection[str], unstated: str
 ) -> list[Triple]:
     """The relationships between named concepts that the sentences state, one per pair and direction."""
     index = Names(names)

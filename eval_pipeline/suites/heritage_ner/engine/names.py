@@ -40,10 +40,7 @@ def institutions(text: str, language: str) -> Iterator[Found]:
     """Capitalised names around a word such as museum, archief, Bibliothek or société."""
     found = words(text)
     for place, word in enumerate(found):
-        kind = next(
-            (kind for kind, head in _HEADS.items() if head.fullmatch(word.text.casefold())),
-            None,
-        )
+        kind = next((kind for kind, head in _HEADS.items() if head.fullmatch(word.text.casefold())), None)
         if kind is None or not word.text[0].isupper():
             continue
         first = _leftmost(text, found, place) if language in _LEFTWARD else place
