@@ -17,30 +17,21 @@ from eval_pipeline.metrics.text import normalize
 _LISTS = line_lists(__package__, "data/cinematography.txt")
 CAMERA_TERMS = (*_LISTS["SHOTS"], *_LISTS["MOVEMENTS"], *_LISTS["ANGLES"], *_LISTS["LENSES"])
 TECHNICAL_TERMS = (*CAMERA_TERMS, *_LISTS["LIGHTS"])
-EVERYDAY = {
-    "pan": r"(?<!frying )(?<!sauce )(?<!baking )(?<!roasting )(?<!iron )(?<!copper )(?<!metal )(?<!bread )"
-    r"(?<!cake )(?<!dust )(?<!hot )(?<!pots and )(?<!peter )(?<!drip )"
-    r"pan(?:s|ned|ning)?\b(?! of\b| fried\b| fry| pipe| flute| lid\b| handle\b)",
-    "tilt": r"tilt(?:s|ing)?\s+(?:up|down|shot)\b",
-    "zoom": r"zoom(?:s|ing)?\s+(?:in|out|into|on|to)\b",
-    "steady": r"steady\b(?! (?:rain|drizzle|snow|wind|breeze|hands?|gaze|eyes|breath|breathing|pace|steps"
-    r"|rhythm|beat|pulse|stream|flow|drip|hum|voice|job|work|income|growth|stool|ladder|table|chair)\b)",
-    "crane": r"crane(?:s)?\s+(?:up|down|shot)\b",
-}
+EVERYDAY = {word: "".join(lines) for word, lines in line_lists(__package__, "data/everyday.txt").items()}
 """Words that name a technique in some company only, as patterns of bounded size."""
 
 
 def technical_terms(text: str) -> list[str]:
     """The distinct technical terms in a text, in alphabetical order; of nested terms the longest."""
-    return _found(text, TECHNICAL_TERMS, EVERYDAY)
+    return _found(text, TECHNICAL_TERMS)
 
 
 def camera_terms(text: str) -> list[str]:
     """The distinct camera terms in a text."""
-    return _found(text, CAMERA_TERMS, EVERYDAY)
+    return _found(text, CAMERA_TERMS)
 
 
-def _found(text: str, terms: Sequence[str], everyday: dict[str, str]) -> list[str]:
+def _found(text: str, terms: Sequence[str]) -> list[str]:
     prepared = _spaced(text)
     known = {_spaced(term) for term in terms}
     matches = [match.group() for match in _pattern(tuple(terms)).finditer(prepared)]
@@ -48,7 +39,7 @@ def _found(text: str, terms: Sequence[str], everyday: dict[str, str]) -> list[st
     covered = " ".join(found)
     found |= {
         word
-        for word, pattern in everyday.items()
+        for word, pattern in EVERYDAY.items()
         if re.search(rf"(?<!\w){pattern}", prepared) and not re.search(rf"(?<!\w){word}", covered)
     }
     return sorted(found)

@@ -33,9 +33,11 @@ NOT_ACTIONS = _LISTS["NOT_ACTIONS"]
 MODIFYING = _LISTS["MODIFYING"]
 FRAMINGS = _LISTS["FRAMINGS"]
 PERSONS = _LISTS["PERSONS"]
+NOT_SUBJECTS = CAMERA_WORDS | STYLE_WORDS | TIMES | BODY | WEARS
 LIGHT_PHRASES = ("golden hour", "blue hour", "magic hour", "god rays", "high key", "low key")
 NOUNS = (Tag.SINGULAR, Tag.PLURAL)
 INSIDE = (Tag.DETERMINER, Tag.NUMBER, Tag.ADJECTIVE, Tag.ADVERB, Tag.PARTICIPLE, Tag.GERUND, *NOUNS)
+DESCRIBED = (*NOUNS, Tag.ADJECTIVE, Tag.NUMBER, Tag.PARTICIPLE, Tag.GERUND)
 VERBS = (Tag.BASE, Tag.THIRD, Tag.PAST, Tag.GERUND)
 
 
@@ -120,15 +122,8 @@ def _continues(tags: Sequence[Tag | None], start: int, index: int) -> bool:
 def _phrase(
     tokens: Sequence[Token], tags: Sequence[Tag | None], start: int, nouns: Sequence[int]
 ) -> NounPhrase:
-    last = nouns[-1]
-    first = last
-    while first - 1 >= start and tags[first - 1] in (
-        *NOUNS,
-        Tag.ADJECTIVE,
-        Tag.NUMBER,
-        Tag.PARTICIPLE,
-        Tag.GERUND,
-    ):
+    first = last = nouns[-1]
+    while first - 1 >= start and tags[first - 1] in DESCRIBED:
         first -= 1
     return NounPhrase(
         " ".join(token.text for token in tokens[first : last + 1]),
@@ -156,10 +151,7 @@ def _is_thing(phrase: NounPhrase) -> bool:
     words = set(phrase.text.casefold().split())
     if (phrase.before, phrase.head) == ("of", "field"):
         return False  # depth of field
-    if (
-        phrase.text.casefold() in CAMERA_TERMS
-        or phrase.head in CAMERA_WORDS | STYLE_WORDS | TIMES | BODY | WEARS
-    ):
+    if phrase.text.casefold() in CAMERA_TERMS or phrase.head in NOT_SUBJECTS:
         return False
     return not (phrase.head[:1].isdigit() or words & (LIGHT_WORDS | {"camera"}))
 

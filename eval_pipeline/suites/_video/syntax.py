@@ -122,17 +122,7 @@ FOLLOWS: dict[At, set[Tag]] = {
     At.DETERMINER: INSIDE,
     At.ATTRIBUTE: {*INSIDE, *LINKS},
     At.INTENSIFIER: {Tag.ADJECTIVE, Tag.GERUND, Tag.PARTICIPLE, Tag.ADVERB, Tag.NUMBER},
-    At.NOUN: {
-        *NOMINAL,
-        Tag.NUMBER,
-        Tag.ADVERB,
-        Tag.GERUND,
-        Tag.PARTICIPLE,
-        Tag.ADJECTIVE,
-        Tag.SUBJECT,
-        *LINKS,
-        *FINITE,
-    },
+    At.NOUN: {*INSIDE, *LINKS, *FINITE, Tag.SUBJECT},
     At.POSTPOSED: {Tag.PREPOSITION, Tag.TO, Tag.CONJUNCTION, Tag.SUBORDINATOR, Tag.ADVERB},
     At.PREPOSITION: {*PHRASE, Tag.RELATIVE},
     At.VERB: {*PHRASE, *LINKS},
@@ -148,41 +138,22 @@ FOLLOWS: dict[At, set[Tag]] = {
     At.SUBJECT: {*FINITE, Tag.ADVERB, Tag.RELATIVE, Tag.CONJUNCTION},
 }
 """Which classes may stand after which; what a phrase still waits for narrows this further."""
+LANDS: dict[Tag, At] = {
+    **{tag: At[tag.name] for tag in Tag if tag.name in At.__members__},
+    **dict.fromkeys((Tag.ADJECTIVE, Tag.NUMBER), At.ATTRIBUTE),
+    **dict.fromkeys((Tag.SINGULAR, Tag.PLURAL, Tag.OBJECT), At.NOUN),
+    **dict.fromkeys((Tag.BASE, Tag.THIRD, Tag.PAST), At.VERB),
+}
+"""Where a word of a class leads, as a rule."""
 OPEN_ENDS = {
     At.DETERMINER,
     At.INTENSIFIER,
     At.POSTPOSED,
-    At.PREPOSITION,
     At.MODAL,
-    At.TO,
-    At.CONJUNCTION,
-    At.SUBORDINATOR,
-    At.RELATIVE,
     At.SUBJECT,
+    *map(LANDS.__getitem__, LINKS),
 }
 """Where a comma or an end leaves something unfinished."""
-LANDS: dict[Tag, At] = {
-    Tag.DETERMINER: At.DETERMINER,
-    Tag.ADJECTIVE: At.ATTRIBUTE,
-    Tag.NUMBER: At.ATTRIBUTE,
-    Tag.SINGULAR: At.NOUN,
-    Tag.PLURAL: At.NOUN,
-    Tag.OBJECT: At.NOUN,
-    Tag.BASE: At.VERB,
-    Tag.THIRD: At.VERB,
-    Tag.PAST: At.VERB,
-    Tag.GERUND: At.GERUND,
-    Tag.PARTICIPLE: At.PARTICIPLE,
-    Tag.BE: At.BE,
-    Tag.HAVE: At.HAVE,
-    Tag.MODAL: At.MODAL,
-    Tag.PREPOSITION: At.PREPOSITION,
-    Tag.TO: At.TO,
-    Tag.CONJUNCTION: At.CONJUNCTION,
-    Tag.SUBORDINATOR: At.SUBORDINATOR,
-    Tag.RELATIVE: At.RELATIVE,
-    Tag.SUBJECT: At.SUBJECT,
-}
 
 
 def is_sound(text: str) -> bool:

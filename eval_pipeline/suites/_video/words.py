@@ -124,10 +124,8 @@ def tags_of(word: str) -> frozenset[Tag]:
     if any(character.isdigit() for character in word):
         return frozenset((Tag.NUMBER, Tag.SINGULAR, Tag.ADJECTIVE, Tag.PLURAL))
     if "-" in word:
-        return tags_of(word.rsplit("-", 1)[1]) - {Tag.BASE, Tag.THIRD, Tag.PREPOSITION} | {
-            Tag.ADJECTIVE,
-            Tag.SINGULAR,
-        }
+        last = tags_of(word.rsplit("-", 1)[1])
+        return last - {Tag.BASE, Tag.THIRD, Tag.PREPOSITION} | {Tag.ADJECTIVE, Tag.SINGULAR}
     if word.endswith(("'s", "’s")):
         return frozenset((Tag.DETERMINER, Tag.ADJECTIVE))
     return _by_ending(word)

@@ -254,8 +254,7 @@ def case_passes(sums: Sums) -> NDArray[np.bool_]:
         (sums[defined(name)] == 0) | (sums[name] >= sums[defined(name)] - 1e-9)
         for name in ("required_recall", "required_relationship_recall")
     ]
-    result: NDArray[np.bool_] = np.logical_and.reduce(complete)
-    return result
+    return np.asarray(np.logical_and.reduce(complete), dtype=np.bool_)
 
 
 def _share(part: Collection[object], whole: Collection[object], wanted: Collection[object]) -> float | None:

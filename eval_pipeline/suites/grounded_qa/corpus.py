@@ -12,21 +12,12 @@ import msgspec
 
 from eval_pipeline.files import Violation, read_json_lines
 from eval_pipeline.language.bm25 import Bm25, word_terms
+from eval_pipeline.language.word_lists import word_sets
 from eval_pipeline.problems import Problems
 from eval_pipeline.suites.grounded_qa.cases import GroundedInput
 
 PASSAGES_FILE = "passages.jsonl"
-STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a about am an and any are as at be been but by can could did do does for from get had has have how i
-        if in into is it its long many me much my of on or our shall should so some than that the their them
-        then there these they this those to was we were what when where which who whom whose why will with
-        would you your
-        """,
-    )
-)
+STOP_WORDS = word_sets(__package__, "data/words.txt")["STOP_WORDS"]
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
 

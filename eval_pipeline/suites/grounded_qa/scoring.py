@@ -238,8 +238,7 @@ def _diagnose(
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when it is answered rightly with the right evidence, or rightly refused."""
-    passed: NDArray[np.bool_] = _right(sums) > 0
-    return passed
+    return np.asarray(_right(sums) > 0, dtype=np.bool_)
 
 
 def is_answerable(case: GroundedCase) -> bool:

@@ -158,8 +158,7 @@ def errored(case: Case[NerInput, NerExpected], answer: Answer | None) -> CaseSco
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when its entities are exactly the gold ones."""
     gold, predicted, strict = (_pooled(sums, name) for name in ("gold", "predicted", "strict"))
-    passes: NDArray[np.bool_] = (strict == gold) & (strict == predicted)
-    return passes
+    return np.asarray((strict == gold) & (strict == predicted), dtype=np.bool_)
 
 
 def _pooled(sums: Sums, count: str) -> Values:

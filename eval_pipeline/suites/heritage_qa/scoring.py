@@ -210,5 +210,4 @@ def _golden_claims(expected: QuestionExpected, language: str) -> list[Claim]:
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when all its claims are true and its sentences are supported, or it rightly refuses."""
     faithful = (sums[defined("faithfulness")] == 0) | (sums["faithfulness"] >= FAITHFUL)
-    passes: NDArray[np.bool_] = (sums["factual_accuracy"] >= 1) & faithful
-    return passes
+    return np.asarray((sums["factual_accuracy"] >= 1) & faithful, dtype=np.bool_)

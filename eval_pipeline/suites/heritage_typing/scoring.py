@@ -119,8 +119,7 @@ def errored(case: TypingCase, answer: Answer | None) -> CaseScore:
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when the type is right."""
-    passes: NDArray[np.bool_] = sums["accuracy"] == 1
-    return passes
+    return np.asarray(sums["accuracy"] == 1, dtype=np.bool_)
 
 
 def _by_type(sums: Sums, count: str) -> Values:

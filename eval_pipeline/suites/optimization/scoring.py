@@ -152,8 +152,7 @@ def errored(case: OptimizationCase, answer: Answer | None) -> CaseScore:
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when it reaches all its minima and no forbidden pattern is found in it."""
-    result: NDArray[np.bool_] = (sums["minima_missed"] == 0) & (sums["forbidden"] == 0)
-    return result
+    return np.asarray((sums["minima_missed"] == 0) & (sums["forbidden"] == 0), dtype=np.bool_)
 
 
 def _has_required(case: OptimizationCase) -> bool:

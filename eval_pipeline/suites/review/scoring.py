@@ -190,8 +190,7 @@ def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when every critical error is detected in full, and 60 % of all errors are."""
     critical = sums["credit:CRITICAL"] == sums["expected:CRITICAL"]
     enough = sums["credit"] >= GOOD_DETECTION * sums["expected"] - 1e-9
-    passes: NDArray[np.bool_] = critical & enough
-    return passes
+    return np.asarray(critical & enough, dtype=np.bool_)
 
 
 def _has_severity(severity: str) -> Callable[[ReviewCase], bool]:

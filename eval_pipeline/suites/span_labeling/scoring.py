@@ -238,8 +238,7 @@ def problem_categories(tables: Mapping[str, Rows]) -> list[str]:
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when every golden span is matched with its category and nothing is over-extracted."""
-    complete: NDArray[np.bool_] = (sums["matched"] >= sums["gold"]) & (sums["over_extracted"] == 0)
-    return complete
+    return np.asarray((sums["matched"] >= sums["gold"]) & (sums["over_extracted"] == 0), dtype=np.bool_)
 
 
 def has_spans(case: SpanCase) -> bool:

@@ -176,8 +176,7 @@ def length_appropriateness(original: str, suggestion: str) -> float:
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
     """A case passes when it reaches all its minima and holds no forbidden output."""
-    result: NDArray[np.bool_] = (sums["minima_missed"] == 0) & (sums["forbidden"] == 0)
-    return result
+    return np.asarray((sums["minima_missed"] == 0) & (sums["forbidden"] == 0), dtype=np.bool_)
 
 
 def _mean(values: Iterable[float]) -> float:

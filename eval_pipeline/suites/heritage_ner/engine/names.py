@@ -6,33 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from eval_pipeline.language.word_lists import word_lists, word_sets
 from eval_pipeline.metrics.text import Word, words
 from eval_pipeline.suites.heritage_ner.engine.patterns import Found
 
 _HEADS = {
-    "GRP.HER.MUS": re.compile(r"\w*museum|écomusée|musée|gallery|galerie"),
-    "GRP.HER.ARC": re.compile(r"[\w-]*archief|[\w-]*archiv|archives?"),
-    "GRP.HER.LIB": re.compile(
-        r"[\w-]*bibliotheek|library|[\w-]*bibliothek|bibliothèque|bücherei|médiathèque|leeszaal"
-    ),
-    "GRP.HER.SOC": re.compile(r"\w*vereniging|\w*kring|genootschap|society|\w*verein|société|cercle"),
+    kind: re.compile("|".join(heads)) for kind, heads in word_lists(__package__, "data/heads.txt").items()
 }
-_DUTCH_LINKS = ("de", "den", "der", "het", "van", "ter", "ten", "tussen", "en", "aan")
-_ENGLISH_LINKS = ("of", "and", "for", "the")
-_FRENCH_LINKS = ("de", "du", "des", "la", "le", "les", "et")
-_GERMAN_LINKS = ("der", "des", "für", "am", "zum", "zur", "von", "und")
-_LINKS = frozenset(_DUTCH_LINKS + _ENGLISH_LINKS + _FRENCH_LINKS + _GERMAN_LINKS)
+_LISTS = word_sets(__package__, "data/names.txt")
+_LINKS = _LISTS["LINKS"]
 _LINK_FORMS = re.compile(r"(?:[dl]['’]\w+|\w+ique)")
-_NOT_A_NAME = frozenset(("The", "A", "An", "In", "At", "Our", "De", "Het", "Een", "Op", "Bij", "Ons", "Onze"))
+_NOT_A_NAME = _LISTS["NOT_A_NAME"]
 """What begins a sentence before a name, in the languages of `_LEFTWARD`."""
 _LEFTWARD = ("nl", "en", "")
 """Languages in which a name may stand before its head (Brandhof Museum); German nouns are all capitalised."""
-_PREPOSITIONS = {
-    "nl": frozenset(("in", "te", "uit", "bij", "naar")),
-    "en": frozenset(("in", "near", "from", "at")),
-    "de": frozenset(("in", "aus", "bei", "nach")),
-    "fr": frozenset(("à", "en", "vers")),
-}
+_PREPOSITIONS = {language: _LISTS[language] for language in ("nl", "en", "de", "fr")}
 _MOST_LINKS = 3
 
 

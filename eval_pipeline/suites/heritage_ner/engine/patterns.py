@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from eval_pipeline.language.word_lists import word_lists
+
 
 class Found(NamedTuple):
     """A stretch of the text and what it is taken for."""
@@ -15,21 +17,10 @@ class Found(NamedTuple):
     type: str
 
 
-_MONTHS = (
-    "januari februari maart april mei juni juli augustus september oktober november december "
-    "january february march may june july august october december "
-    "januar februar märz mai juni juli august oktober dezember "
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
-)
-_NUMBER_WORDS = (
-    "twaalfde dertiende veertiende vijftiende zestiende zeventiende achttiende negentiende twintigste "
-    "twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_PERIODS = ("Middeleeuwen", "Middle Ages", "Mittelalters?", "Moyen Âge", "Renaissance", "Gouden Eeuw")
-
-_MONTH = rf"(?:{'|'.join(sorted(set(_MONTHS.split()), key=len, reverse=True))})"
+_LISTS = word_lists(__package__, "data/times.txt")
+_MONTH = rf"(?:{'|'.join(sorted(set(_LISTS['MONTHS']), key=len, reverse=True))})"
 _YEAR = r"(?:1[0-9]{3}|20[0-9]{2})"
-_NUMERAL = rf"(?:[0-9]{{1,2}}(?:e|ste|de|th|st|nd|rd)|{'|'.join(_NUMBER_WORDS.split())})"
+_NUMERAL = rf"(?:[0-9]{{1,2}}(?:e|ste|de|th|st|nd|rd)|{'|'.join(_LISTS['NUMERALS'])})"
 
 _DATES = re.compile(
     rf"\b(?:[0-9]{{1,2}}(?:\.|er|st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:\s+{_YEAR})?"
@@ -44,7 +35,7 @@ _LONG_TIMES = re.compile(
     rf"|[0-9]{{1,2}}\.\s+Jahrhunderts?"
     rf"|[IVX]{{1,5}}e\s+siècle"
     rf"|{_YEAR}s|{_YEAR}er[\s-]Jahren?|années\s+{_YEAR}|jaren\s+{_YEAR}"
-    rf"|{'|'.join(_PERIODS)})\b",
+    rf"|{'|'.join(_LISTS['PERIODS']).replace('_', ' ')})\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"(?<![\w./:-])(?=[\w./:-]*[0-9])[A-Z]\w*(?:[./:-]\w+)*")

@@ -9,29 +9,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import msgspec
-
 from eval_pipeline.suites.span_labeling.cases import Span, SpanInput
-from eval_pipeline.suites.span_labeling.engine.phrases import find_phrases
+from eval_pipeline.suites.span_labeling.engine.phrases import Parameters, find_phrases
 from eval_pipeline.suites.span_labeling.engine.technical import find_technical
 from eval_pipeline.suites.span_labeling.engine.words import Vocabulary
 from eval_pipeline.suites.span_labeling.resources import Lexicon, Resources
 from eval_pipeline.suites.span_labeling.scoring import MOST_SPANS, Labels
 
-
-class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a prompt version of this engine chooses."""
-
-    whole_phrases: bool = True
-    """Whether a span takes the words along that describe its last one."""
-    objects: bool = True
-    """Whether an action takes its object along."""
-    joined: bool = True
-    """Whether "tense but determined" and "edge of a cliff" are one span."""
-    first_mentions: bool = True
-    """Whether a subject that is only named again ("the boy") is left alone."""
-    leftovers: bool = False
-    """Whether phrases that the lexicon does not know are taken for subjects."""
+__all__ = ["Parameters", "label"]
 
 
 def label(prepared: SpanInput, parameters: Parameters, resources: Resources) -> Labels:
@@ -39,16 +24,7 @@ def label(prepared: SpanInput, parameters: Parameters, resources: Resources) -> 
     prompt = prepared.prompt
     vocabulary = _vocabulary(_Key(resources.lexicon))
     figures = find_technical(prompt)
-    phrases = find_phrases(
-        prompt,
-        vocabulary,
-        figures,
-        whole_phrases=parameters.whole_phrases,
-        objects=parameters.objects,
-        joined=parameters.joined,
-        first_mentions=parameters.first_mentions,
-        leftovers=parameters.leftovers,
-    )
+    phrases = find_phrases(prompt, vocabulary, figures, parameters)
     found = sorted([*figures, *phrases])[:MOST_SPANS]
     return Labels(
         [Span(prompt[each.start : each.end], each.start, each.end, each.category) for each in found]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from eval_pipeline.suites.span_labeling.engine.technical import Found
 from eval_pipeline.suites.span_labeling.engine.words import (
     DETERMINERS,
@@ -36,23 +38,27 @@ LINKS = {
 LONGEST_CAMERA_MOVE = 5
 
 
+class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a prompt version of this engine chooses."""
+
+    whole_phrases: bool = True
+    """Whether a span takes the words along that describe its last one."""
+    objects: bool = True
+    """Whether an action takes its object along."""
+    joined: bool = True
+    """Whether "tense but determined" and "edge of a cliff" are one span."""
+    first_mentions: bool = True
+    """Whether a subject that is only named again ("the boy") is left alone."""
+    leftovers: bool = False
+    """Whether phrases that the lexicon does not know are taken for subjects."""
+
+
 def find_phrases(
-    prompt: str,
-    vocabulary: Vocabulary,
-    figures: Sequence[Found],
-    *,
-    whole_phrases: bool,
-    objects: bool,
-    joined: bool,
-    first_mentions: bool,
-    leftovers: bool,
+    prompt: str, vocabulary: Vocabulary, figures: Sequence[Found], parameters: Parameters
 ) -> list[Found]:
     """Every phrase and action of a prompt, in order, clear of the figures that were found before."""
-    reader = _Reader(
-        tokens_of(prompt), vocabulary, figures, whole_phrases, objects, first_mentions, leftovers
-    )
-    found = list(reader.read())
-    return _join(found, prompt) if joined else found
+    phrases = list(_Reader(tokens_of(prompt), vocabulary, figures, parameters).read())
+    return _join(phrases, prompt) if parameters.joined else phrases
 
 
 class _Reader:
@@ -63,17 +69,11 @@ class _Reader:
         tokens: Sequence[Token],
         vocabulary: Vocabulary,
         figures: Sequence[Found],
-        whole_phrases: bool,
-        objects: bool,
-        first_mentions: bool,
-        leftovers: bool,
+        parameters: Parameters,
     ) -> None:
         self._tokens = tokens
         self._vocabulary = vocabulary
-        self._whole_phrases = whole_phrases
-        self._objects = objects
-        self._first_mentions = first_mentions
-        self._leftovers = leftovers
+        self._parameters = parameters
         starts = [figure.start for figure in figures]
         places = [bisect_right(starts, token.start) - 1 for token in tokens]
         self._free = [
@@ -161,7 +161,7 @@ class _Reader:
         end = at + 1
         while self._follows(end) and (self._is_particle(end) or self._tokens[end].is_adverb):
             end += 1
-        if not self._objects or not self._follows(end):
+        if not self._parameters.objects or not self._follows(end):
             return end
         first = end
         if category == GESTURE and self._text(end) in OBJECT_PREPOSITIONS:
@@ -235,11 +235,11 @@ class _Reader:
         if self._is_sound(end) and category not in WORN and not acts:
             return self._span(at, self._sound_end(end), AUDIO)
         known_already = self._before(at) == "the" and last - at == 1 and last_category
-        if category == IDENTITY and known_already and self._first_mentions:
+        if category == IDENTITY and known_already and self._parameters.first_mentions:
             return None
         if category:
-            return self._span(at if self._whole_phrases else first, last, category)
-        return self._span(at, end, IDENTITY) if self._leftovers else None
+            return self._span(at if self._parameters.whole_phrases else first, last, category)
+        return self._span(at, end, IDENTITY) if self._parameters.leftovers else None
 
     def _is_denied(self, at: int) -> bool:
         """Whether the prompt rules a phrase out: "no people", "not a close-up"."""
