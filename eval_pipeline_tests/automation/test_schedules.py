@@ -88,7 +88,7 @@ from eval_pipeline.automation.alerts import build_alerts
 from eval_pipeline.automation.configuration import read_automation
 from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
-from eval_pipeline.cli.launch import open_instance
+from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import Project
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.running import QUIET
