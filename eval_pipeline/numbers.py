@@ -1,7 +1,5 @@
 """How numbers are shown, everywhere. Rounding happens here and nowhere else."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Unit = Literal["fraction", "points", "number", "milliseconds", "dollars"]

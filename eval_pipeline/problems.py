@@ -1,7 +1,5 @@
 """Bad input, reported all at once: where it is, what is wrong, and what to do about it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What answers cost: errors by kind, latency, tokens and dollars."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import msgspec

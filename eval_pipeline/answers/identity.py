@@ -1,7 +1,5 @@
 """What identifies a set of answers."""
 
-from __future__ import annotations
-
 import msgspec
 
 from eval_pipeline.answers.trials import TrialRange

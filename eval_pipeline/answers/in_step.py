@@ -1,7 +1,5 @@
 """Files of answers whose lines follow the cases one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from io import BytesIO
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """From the text of an answer to an output, or to the reason why there is none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

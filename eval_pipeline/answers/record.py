@@ -1,7 +1,5 @@
 """The record of an answer, and where answers can be looked up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 

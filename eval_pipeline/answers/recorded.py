@@ -1,7 +1,5 @@
 """Recorded answers: the outputs file that every suite can read and that baselines are kept in."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How often every case is asked: a number of trials, or a range within which evidence decides."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

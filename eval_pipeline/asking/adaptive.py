@@ -1,7 +1,5 @@
 """Between trials: the verdicts so far, as the rule that says whether to ask another one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from eval_pipeline.answers import AnswerSource, Stopping, StopReason, TrialRange

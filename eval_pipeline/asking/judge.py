@@ -4,8 +4,6 @@ Everything that it rules on is hostile text: it is sent as one line of JSON, in 
 and never becomes part of a template.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How long work shows that it is going on."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from typing import Protocol

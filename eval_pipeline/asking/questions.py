@@ -1,7 +1,5 @@
 """From golden inputs to requests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator

@@ -57,7 +57,7 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
         with Incidents(database_url(project)) as incidents:
             updated, changed = look_at_runs(context.instance, incidents, cursor.updated, settings.ui)
             for message in incidents.undelivered():
-                incidents.told(message, delivered=deliver(message, context.log))
+                incidents.note_attempt(message, delivered=deliver(message, context.log))
             shown = [_shown(incidents.all())] if changed or context.cursor is None else []
         return dg.SensorResult(
             cursor=msgspec.json.encode(_Cursor(updated)).decode(),
@@ -87,15 +87,15 @@ def look_at_runs(
         subject = _subject(run)
         if subject is not None and run.run_id in fresh and run.status != dg.DagsterRunStatus.CANCELED:
             may_open = any(tag in run.tags for tag in STARTED_ITSELF)
-            found = list(_findings(instance, run, ui))
-            changed |= incidents.look_at(run.run_id, subject, found, may_open=may_open)
+            results = list(_findings(instance, run, ui))
+            changed |= incidents.look_at(run.run_id, subject, results, may_open=may_open)
     return since, changed
 
 
 def _subject(run: dg.DagsterRun) -> str | None:
-    suite, found, _ = run.job_name.rpartition("_evaluation")
+    suite, result, _ = run.job_name.rpartition("_evaluation")
     version = run.tags.get("dagster/partition")
-    return f"{suite} {version}" if found and version else None
+    return f"{suite} {version}" if result and version else None
 
 
 def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iterator[Finding]:

@@ -1,7 +1,5 @@
 """`automation.yaml`: when evaluations start by themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

@@ -115,13 +115,13 @@ class Incidents(Stored):
         )
         with self._database.reading() as connection:
             rows = connection.execute(statement).all()
-            found = []
+            results = []
             for row in rows:
                 owner = connection.execute(incidents.select().where(incidents.c.number == row.incident)).one()
-                found.append(Message(row.number, row.kind, _incident(owner)))
-            return found
+                results.append(Message(row.number, row.kind, _incident(owner)))
+            return results
 
-    def told(self, message: Message, *, delivered: bool) -> None:
+    def note_attempt(self, message: Message, *, delivered: bool) -> None:
         """Note that a message arrived, or that it was tried in vain."""
         messages = self._messages
         values: dict[str, Any] = {"attempts": messages.c.attempts + 1}

@@ -64,15 +64,15 @@ def _schedule(
         due = context.scheduled_execution_time.astimezone(ZoneInfo(timezone))
         sample = f"{name}-{due:%Y-%m-%d}" + ("" if name == "weekly" else _time_of(cron, due))
         try:
-            found = versions()
+            result = versions()
         except BadInput as bad:
             return dg.SkipReason("; ".join(map(str, bad.problems)))
-        if not found:
+        if not result:
             return dg.SkipReason(f"{suite.name} has no such version.")
-        register(context.instance, suite, found)
+        register(context.instance, suite, result)
         return [
             evaluation_request(suite, version, f"{sample}/{suite.name}/{version}", name, sample)
-            for version in found
+            for version in result
         ]
 
     return schedule

@@ -1,7 +1,5 @@
 """The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input, 70 a defect."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os

@@ -1,7 +1,5 @@
 """`eval-pipeline approve`: a person lets a result pass that the numbers speak against."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Collection
 
@@ -62,15 +60,15 @@ def command(
     ends it, and so does its expiry. It is a file under golden/SUITE/approvals, to be reviewed and committed.
     """
     project = Project.find()
-    found = find_suite(project, suite)
+    chosen = find_suite(project, suite)
     if listed:
-        _list(project, found, as_json)
+        _list(project, chosen, as_json)
         return
     if version is None:
         raise bad_value("VERSION", "is missing", "Name the version whose result is approved, or use --list.")
     if not (reason or "").strip() or len(reason or "") > LONGEST_REASON:
         raise bad_value("--reason", "is blank or too long", "Say in a sentence why the result may pass.")
-    _approve(project, found, version, metrics, str(reason).strip(), by, days, against)
+    _approve(project, chosen, version, metrics, str(reason).strip(), by, days, against)
 
 
 def _approve(

@@ -1,7 +1,5 @@
 """`eval-pipeline baseline`: freeze an evaluation that you trust, and see what is frozen."""
 
-from __future__ import annotations
-
 import click
 
 from eval_pipeline.cli import BLOCKED
@@ -67,20 +65,20 @@ def show(suite: str, as_json: bool) -> None:
     from eval_pipeline.reports.console import print_table
 
     project = Project.find()
-    found = find_suite(project, suite)
-    folder = project.golden(found.name)
+    chosen = find_suite(project, suite)
+    folder = project.golden(chosen.name)
     baselines = [
-        baseline for version in _one_per_name(project, found) if (baseline := read_baseline(folder, version))
+        baseline for version in _one_per_name(project, chosen) if (baseline := read_baseline(folder, version))
     ]
     if as_json:
         click.echo(readable_json(baselines))
         return
     if not baselines:
         click.echo(
-            f"No baseline. Promote one: eval-pipeline baseline promote {found.name} VERSION --reason …"
+            f"No baseline. Promote one: eval-pipeline baseline promote {chosen.name} VERSION --reason …"
         )
-    unit = units(found)
-    for proposal in Store(project.state).proposals(found.name):
+    unit = units(chosen)
+    for proposal in Store(project.state).proposals(chosen.name):
         click.echo(proposal.text)
     for baseline in baselines:
         click.echo(f"{baseline.version}: {baseline.reason}")

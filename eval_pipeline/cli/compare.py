@@ -1,7 +1,5 @@
 """`eval-pipeline compare`: what moved, by how much, on which cases."""
 
-from __future__ import annotations
-
 import click
 
 from eval_pipeline.cli import BLOCKED

@@ -1,7 +1,5 @@
 """`eval-pipeline gate`: whether a change may go in."""
 
-from __future__ import annotations
-
 import traceback
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`eval-pipeline golden`: whether a golden set is well formed, good, and signed off."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`eval-pipeline history`: how a suite's numbers went over time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -33,9 +31,9 @@ def command(
 ) -> None:
     """Show how the numbers of SUITE went over time, version by version."""
     project = Project.find()
-    found = find_suite(project, suite)
+    chosen = find_suite(project, suite)
     with History(database_url(project)) as history:
-        points = history.points(found.name, version)
+        points = history.points(chosen.name, version)
     if file is not None:
         with replacing(file) as temporary:
             temporary.write_bytes(export(points))
@@ -43,7 +41,7 @@ def command(
     elif as_json:
         click.echo(export(points).decode(), nl=False)
     else:
-        _show(project, found, [point for point in points if replays or not point.replay], last)
+        _show(project, chosen, [point for point in points if replays or not point.replay], last)
 
 
 def _show(project: Project, suite: Suite, points: list[Point], last: int) -> None:

@@ -1,7 +1,5 @@
 """`eval-pipeline journal`: what metered calls have cost, and how to forget their answers."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import click

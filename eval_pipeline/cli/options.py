@@ -1,7 +1,5 @@
 """Kinds of options that several commands share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

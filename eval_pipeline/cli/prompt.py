@@ -1,7 +1,5 @@
 """`eval-pipeline prompt`: begin a new version, and make one the active one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`eval-pipeline review`: the blind protocol, step by step in the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -235,8 +233,8 @@ def _ask_about_bias(session: Session, task: TaskReview, subject: str) -> dict[st
         click.echo(f"BIAS, {flag.kind}: {flat(flag.told)}")
     if not flags:
         click.echo("No sign of bias.")
-    told = "; ".join(f"{flag.kind}: {flag.told}" for flag in flags)
-    return {"flags": str(len(flags)), "told": told, "comment": _words("Your comment")}
+    message = "; ".join(f"{flag.kind}: {flag.told}" for flag in flags)
+    return {"flags": str(len(flags)), "told": message, "comment": _words("Your comment")}
 
 
 def _show_finding(task: TaskReview, finding: Finding, *, words: bool = True) -> None:

@@ -1,7 +1,5 @@
 """`eval-pipeline run`: the assets of the UI, from the command line."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """`eval-pipeline score`: recorded outputs against a golden set. No Dagster, and no engine but a judge's."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What changed in each metric: the verdict by its evidence, the action by its gate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

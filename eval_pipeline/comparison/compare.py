@@ -1,7 +1,5 @@
 """Comparing two evaluations: both sides scored by today's code on the cases they share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What the cases say about the difference of each metric."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """What changed in each group of cases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

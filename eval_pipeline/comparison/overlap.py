@@ -1,7 +1,5 @@
 """The sides of a comparison, and the cases they share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 

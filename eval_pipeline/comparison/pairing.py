@@ -1,7 +1,5 @@
 """From the scores of two sides to paired differences of their metrics, case by case."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slides in the history of a version: the rules of the statistics, applied to every gated metric."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -22,7 +20,7 @@ class MetricTrend(msgspec.Struct, frozen=True):
     unit: Unit
     values: tuple[float | None, ...]
     """Oldest first."""
-    found: Trend
+    trend: Trend
     worsens: str
     """What getting worse is called: `fell` or `rose`."""
 
@@ -30,13 +28,13 @@ class MetricTrend(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """What is alarming about it, in words."""
         reasons = []
-        if self.found.declining:
-            last = [each for each in self.values if each is not None][-self.found.declines_beyond_noise - 1 :]
+        if self.trend.declining:
+            last = [each for each in self.values if each is not None][-self.trend.declines_beyond_noise - 1 :]
             steps = " → ".join(number(value, self.unit) for value in last)
-            times = counted(self.found.declines_beyond_noise, "time")
+            times = counted(self.trend.declines_beyond_noise, "time")
             reasons.append(f"{self.worsens} {times} in a row by more than noise ({steps})")
-        if self.found.sliding and self.found.slope is not None:
-            slope = abs(self.found.slope) * (-1 if self.worsens == "fell" else 1)
+        if self.trend.sliding and self.trend.slope is not None:
+            slope = abs(self.trend.slope) * (-1 if self.worsens == "fell" else 1)
             runs = min(len(self.values), SLOPE_RUNS)
             reasons.append(f"slides by {change(slope, self.unit)} a run over the last {runs}")
         return f"{self.metric} {' and '.join(reasons)}"
@@ -56,11 +54,11 @@ def comparable(points: Sequence[Point], latest: Point) -> list[Point]:
 def metric_trends(suite: Suite, gates: Mapping[str, Gate], points: Sequence[Point]) -> list[MetricTrend]:
     """The trend of every gated metric over points that can be compared; together they share one level."""
     known = quantities(suite)
-    found = []
+    results = []
     for name in (name for name in gates if name in known):
         higher = known[name].direction == "higher"
         values = tuple(point.metrics.get(name) for point in points)
         noise = [point.noise.get(name) for point in points]
         judged = trend(values, noise, direction=1.0 if higher else -1.0, alpha=ALPHA / max(len(gates), 1))
-        found.append(MetricTrend(name, known[name].unit, values, judged, "fell" if higher else "rose"))
-    return found
+        results.append(MetricTrend(name, known[name].unit, values, judged, "fell" if higher else "rose"))
+    return results

@@ -1,7 +1,5 @@
 """Approvals: a person's recorded word that a result may pass though the numbers speak against it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -59,13 +57,13 @@ def approved_metrics(approvals: Iterable[Approval]) -> set[str]:
 def read_approvals(golden: Path) -> list[Approval]:
     """Every approval of a suite, oldest first, whether it still counts or not."""
     problems = Problems()
-    found = [
+    results = [
         located.record
         for path in sorted((golden / FOLDER).glob("*.json"))
         for located in read_json(path, Approval, problems, _check)
     ]
     problems.stop_if_any()
-    return sorted(found, key=lambda each: (each.approved_at, each.version, each.metrics))
+    return sorted(results, key=lambda each: (each.approved_at, each.version, each.metrics))
 
 
 def _check(approval: Approval) -> Iterable[Violation]:

@@ -1,7 +1,5 @@
 """Which versions of a suite the gate evaluates for a change, and which it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

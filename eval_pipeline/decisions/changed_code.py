@@ -1,7 +1,5 @@
 """Which suites' numbers come from other code than at a commit."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import tarfile

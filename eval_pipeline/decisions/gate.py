@@ -1,7 +1,5 @@
 """What the gate decides about a change: version by version, and as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Runs, comparisons, the gate, promotion, activation, checks and reports all ask here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Releases: promoting an evaluation to baseline and activating a version, where the numbers allow it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 

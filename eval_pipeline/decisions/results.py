@@ -1,7 +1,5 @@
 """A version's latest result: its evaluation and comparisons by today's code and gates, and its approvals."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a change touches: which suites and prompt versions have to be evaluated because of it."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -62,11 +60,11 @@ def _base(folder: Path, revision: str) -> str:
     if inside.returncode != 0:
         remedy = "Name the suites instead, or run it in a clone."
         raise bad_value("--changed-since", "the project is not in a Git repository", remedy)
-    found = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    if found.returncode != 0 or not revision:
+    result = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if result.returncode != 0 or not revision:
         remedy = "Name a commit, branch or tag that was fetched."
         raise bad_value("--changed-since", f"{revision!r} is not a revision of this repository", remedy)
-    commit = found.stdout.strip()
+    commit = result.stdout.strip()
     shared = _run(folder, "merge-base", commit, "HEAD")
     return shared.stdout.strip() or commit
 

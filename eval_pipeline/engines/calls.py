@@ -1,7 +1,5 @@
 """Metered calls: what one of them is, what comes back, and how it fails."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import Annotated, Protocol, Self
 

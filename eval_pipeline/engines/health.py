@@ -1,7 +1,5 @@
 """Whether an endpoint is there at all."""
 
-from __future__ import annotations
-
 from eval_pipeline.engines.calls import CONNECTION, SERVER, TIMEOUT, CallFailed, NotAsked
 from eval_pipeline.numbers import counted
 

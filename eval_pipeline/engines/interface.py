@@ -1,7 +1,5 @@
 """What every engine is: requests in, answers out as they complete."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Protocol
 

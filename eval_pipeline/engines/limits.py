@@ -1,7 +1,5 @@
 """How fast an engine may be asked: at once, and per minute, by all processes together."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import math

@@ -1,7 +1,5 @@
 """A small language model on this machine, behind the same protocol and the same client as any endpoint."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Working on many things at once: as many as allowed, and no more in memory."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from enum import Enum

@@ -1,7 +1,5 @@
 """What identifies content: canonical JSON and its hash."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON files into typed records; every problem is named with its line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

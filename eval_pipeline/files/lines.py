@@ -1,7 +1,5 @@
 """JSON Lines files into typed records, a block of lines at a time."""
 
-from __future__ import annotations
-
 import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Text files, bounded and in UTF-8."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eval_pipeline.problems import Problems

@@ -1,7 +1,5 @@
 """Tables of tab-separated text into typed records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a value departs from its type: every place, not only the first."""
 
-from __future__ import annotations
-
 import re
 import types
 import typing

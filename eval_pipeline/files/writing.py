@@ -1,7 +1,5 @@
 """How files reach the disk: whole, or not at all."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """YAML files into typed records, without aliases and repeated keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

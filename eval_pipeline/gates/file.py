@@ -1,7 +1,5 @@
 """`gates.yaml`: the gates of a suite, checked before they are used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

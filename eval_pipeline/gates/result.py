@@ -1,7 +1,5 @@
 """How a metric stands against its gate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal

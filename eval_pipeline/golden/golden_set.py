@@ -1,7 +1,5 @@
 """A golden set, read once: its cases, what identifies it, and whether it was signed off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What identifies a golden set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

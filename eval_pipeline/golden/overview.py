@@ -1,7 +1,5 @@
 """A golden set at a glance, and what falls short in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any

@@ -1,7 +1,5 @@
 """The formats that golden cases come in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar

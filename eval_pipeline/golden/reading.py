@@ -1,7 +1,5 @@
 """Reading golden sets: every case with its place and its hashes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from operator import lt
 from pathlib import Path

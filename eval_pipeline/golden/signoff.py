@@ -1,7 +1,5 @@
 """Signing golden sets off."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 

@@ -6,8 +6,6 @@ video prompts; and sentences that differ in nothing but who does what to whom (`
 average over words hardly sees: those are reported by themselves.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """BM25: ranking texts by the words they share with a query."""
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -36,11 +34,11 @@ class Bm25:
         self._size = len(texts)
         term_of, text_of, frequency, lengths = array("q"), array("q"), array("q"), array("q")
         for number, text in enumerate(texts):
-            found = Counter(terms(text))
-            lengths.append(found.total())
-            term_of.extend(self._numbers.setdefault(term, len(self._numbers)) for term in found)
-            text_of.extend([number] * len(found))
-            frequency.extend(found.values())
+            results = Counter(terms(text))
+            lengths.append(results.total())
+            term_of.extend(self._numbers.setdefault(term, len(self._numbers)) for term in results)
+            text_of.extend([number] * len(results))
+            frequency.extend(results.values())
         owners = np.asarray(term_of, dtype=np.int64)
         order = np.argsort(owners, kind="stable")
         texts_with = np.bincount(owners, minlength=len(self._numbers))
@@ -76,9 +74,9 @@ class Bm25:
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         """The k best texts that share a word with the query, best first; ties by index."""
         scores = self.scores(query)
-        found = np.flatnonzero(scores > 0)
-        if 0 < k < len(found):
-            threshold = np.partition(scores[found], -k)[-k]
-            found = found[scores[found] >= threshold]
-        best = found[np.argsort(-scores[found], kind="stable")][: max(k, 0)]
+        result = np.flatnonzero(scores > 0)
+        if 0 < k < len(result):
+            threshold = np.partition(scores[result], -k)[-k]
+            result = result[scores[result] >= threshold]
+        best = result[np.argsort(-scores[result], kind="stable")][: max(k, 0)]
         return [(int(index), float(scores[index])) for index in best]

@@ -5,8 +5,6 @@ The model is Google's multilingual Universal Sentence Encoder, version 3, as the
 only, no download. How good it is at its work is measured in `eval_pipeline.language.accuracy`.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ ways is computed from the pattern beforehand: sequences multiply, alternatives a
 A pattern is used only when that number is small, so that searching is linear in the text, whatever it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Sentences of Dutch, English, German and French texts, as exact parts of the text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -56,6 +54,6 @@ def _ends(text: str, place: int, mark: str, following: str) -> bool:
     if mark != ".":
         return True
     before = text[max(0, place - _FAR_ENOUGH) : place]
-    found = _LAST_WORD.search(before)
-    word = found.group().casefold() if found else ""
+    match = _LAST_WORD.search(before)
+    word = match.group().casefold() if match else ""
     return not (word in ABBREVIATIONS or _DOTTED.fullmatch(word) or _ORDINAL.search(before))

@@ -4,8 +4,6 @@ A line that is not indented names a list up to its first colon; the rest of it a
 belong to the list. Lines that begin with `#` are comments.
 """
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 

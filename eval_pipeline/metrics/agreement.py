@@ -1,7 +1,5 @@
 """How far two annotators agree beyond chance."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable
 

@@ -1,7 +1,5 @@
 """One-to-one matching that does not depend on order, and the pairs of spans that overlap."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -83,8 +81,8 @@ def _settle(
     matrices = [_matrix(level, cells, shape) for level in levels]
     wide = shape[0] <= shape[1]
     chosen = _lexicographic_assignment(matrices if wide else [matrix.T for matrix in matrices])
-    found = [(row, column) if wide else (column, row) for row, column in enumerate(chosen)]
-    named = [(rows[row], columns[column]) for row, column in found]
+    results = [(row, column) if wide else (column, row) for row, column in enumerate(chosen)]
+    named = [(rows[row], columns[column]) for row, column in results]
     return [pair for pair in named if pair in fits]
 
 

@@ -1,7 +1,5 @@
 """Minima that single cases set for their qualities, where no answer is the right one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated
 

@@ -56,21 +56,21 @@ def hits(ids: Sequence[str], scores: Sequence[float | None], judged: Mapping[str
 
     Only the few relevant ones need a rank: how many results score higher, found by bisection.
     """
-    found = dict(zip(ids, scores, strict=True))
-    if len(found) < len(ids) or None in found.values():
+    results = dict(zip(ids, scores, strict=True))
+    if len(results) < len(ids) or None in results.values():
         order = ranked(ids, scores, "descending")
         return [
             Hit(rank, judged[each]) for rank, each in enumerate(order, 1) if judged.get(each, 0) >= RELEVANT
         ]
     rising: list[float] = sorted(scores)  # type: ignore[arg-type]
     relevant = []
-    for each in judged.keys() & found.keys():
+    for each in judged.keys() & results.keys():
         if judged[each] >= RELEVANT:
-            score: float = found[each]  # type: ignore[assignment]
+            score: float = results[each]  # type: ignore[assignment]
             higher = bisect_right(rising, score)
             rank = len(rising) - higher + 1
             if higher - bisect_left(rising, score) > 1:
-                rank += sum(other > each and found[other] == score for other in found)
+                rank += sum(other > each and results[other] == score for other in results)
             relevant.append(Hit(rank, judged[each]))
     return sorted(relevant)
 

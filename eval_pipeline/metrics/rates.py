@@ -1,7 +1,5 @@
 """Rates with an honest answer where they are undefined: null, which is neither 0 nor 1."""
 
-from __future__ import annotations
-
 
 def ratio(numerator: float, denominator: float) -> float | None:
     """Numerator ÷ denominator; null when the denominator is 0."""

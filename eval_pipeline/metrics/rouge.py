@@ -4,8 +4,6 @@ On ASCII text the values are those of the `rouge-score` package without stemming
 and digits of any script, where that package knows a–z and 0–9 only.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -75,8 +73,8 @@ def _numbered(texts: Sequence[str], vocabulary: defaultdict[str, int]) -> _Side:
     ends: list[int] = []
     number = vocabulary.__getitem__
     for text in texts:
-        found = text.translate(_ASCII).split() if text.isascii() else _TOKEN.findall(normalize(text))
-        tokens += map(number, found)
+        result = text.translate(_ASCII).split() if text.isascii() else _TOKEN.findall(normalize(text))
+        tokens += map(number, result)
         ends.append(len(tokens))
     return _Side(np.array(tokens, dtype=np.int64), np.array(ends, dtype=np.int64))
 

@@ -1,7 +1,5 @@
 """How text is compared, split into words, and searched, everywhere."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

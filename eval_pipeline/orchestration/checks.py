@@ -239,7 +239,7 @@ def _gate_check(
 
 def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.AssetCheckResult:
     """Whether any gated metric slides; how often each fell in a row is for information."""
-    alarming = [each.text for each in trends if each.found.alarm]
+    alarming = [each.text for each in trends if each.trend.alarm]
     steady = f"no gated metric slides over {counted(runs, 'evaluation')} that asked anew"
     return _result(
         check_name=TREND,
@@ -248,7 +248,7 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
         description=f"{version}: {'; '.join(alarming) or steady}.",
         metadata={
             "evaluations": runs,
-            **{f"consecutive_declines_{each.metric}": each.found.consecutive_declines for each in trends},
+            **{f"consecutive_declines_{each.metric}": each.trend.consecutive_declines for each in trends},
         },
     )
 
@@ -299,8 +299,8 @@ def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResu
 
 def problems_of(check: dg.AssetCheckEvaluation) -> list[Problem]:
     """The problems that made a check fail; none where it judged what could be used."""
-    found = check.metadata.get(PROBLEMS)
-    return msgspec.convert(found.value, list[Problem]) if found else []
+    result = check.metadata.get(PROBLEMS)
+    return msgspec.convert(result.value, list[Problem]) if result else []
 
 
 def _passed(check: str, description: str) -> dg.AssetCheckResult:

@@ -88,14 +88,14 @@ def _latest(project: Project, store: Store, suite: Suite) -> list[tuple[str, Eva
 def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None) -> Entry:
     if evaluation is None:
         return Entry(key, source, version, missing="not evaluated")
-    found = evaluation.summary.metrics.get(source.metric)
-    if found is None or found.value is None:
+    result = evaluation.summary.metrics.get(source.metric)
+    if result is None or result.value is None:
         return Entry(
             key, source, version, evaluated_at=evaluation.created_at, missing="undefined in the evaluation"
         )
     gate = next((gate for gate in evaluation.summary.gates if gate.metric == source.metric), None)
     zone, label = (gate.zone or "", gate_label(gate).text) if gate else ("", "")
-    return Entry(key, source, version, found.value, zone, label, evaluation.created_at)
+    return Entry(key, source, version, result.value, zone, label, evaluation.created_at)
 
 
 def summary_table(entries: list[Entry]) -> Table:

@@ -1,7 +1,5 @@
 """How assets hand their values on: through the store, so that any run can pick up where another stopped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

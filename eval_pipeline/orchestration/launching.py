@@ -1,7 +1,5 @@
 """Running a suite's job in this process, on the instance that the UI shows."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Mapping

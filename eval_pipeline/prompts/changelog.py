@@ -1,7 +1,5 @@
 """The changelog of a suite's prompts: an entry for each version, the newest first."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Sequence

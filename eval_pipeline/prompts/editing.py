@@ -1,7 +1,5 @@
 """Editing prompt files: lines of the front matter change, everything else stays as it is."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Prompt files: Markdown with YAML front matter, one file per version, checked before anything runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cases for people: the worst ones, and what was wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

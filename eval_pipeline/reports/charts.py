@@ -1,7 +1,5 @@
 """Charts as SVG: self-contained, with no script and no remote part."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from html import escape

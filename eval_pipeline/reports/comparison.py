@@ -1,7 +1,5 @@
 """A comparison for people."""
 
-from __future__ import annotations
-
 from eval_pipeline.comparison import Comparison, MetricChange
 from eval_pipeline.decisions import Standing
 from eval_pipeline.numbers import NOTHING, Unit, change, counted, number, probability

@@ -1,7 +1,5 @@
 """The result of the gate as Markdown, JUnit and JSON."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Markdown that is safe to show: whatever a model wrote lands in it as plain, bounded text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from html import escape, unescape

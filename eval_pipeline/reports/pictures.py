@@ -1,7 +1,5 @@
 """Charts of an evaluation and of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from eval_pipeline.comparison import Comparison

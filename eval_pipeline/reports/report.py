@@ -1,7 +1,5 @@
 """The report on an evaluation, on one page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from eval_pipeline.answers import Stopping

@@ -1,7 +1,5 @@
 """Rows for people: a table is made once, and rendered as Markdown or for the console."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """The score report: every number of an evaluation as plain data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

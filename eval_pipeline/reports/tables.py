@@ -1,7 +1,5 @@
 """The tables that people read: metrics, groups, golden sets, errors, trends. Each is made here, once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -195,11 +193,11 @@ def trend_table(trends: Sequence[MetricTrend]) -> Table:
             (
                 each.metric,
                 f"{len(each.values):,}",
-                f"{each.found.consecutive_declines:,}",
-                f"{each.found.declines_beyond_noise:,}",
-                change(each.found.slope, each.unit),
-                probability(each.found.slope_p),
-                Cell("⚠ slides", "yellow") if each.found.alarm else "",
+                f"{each.trend.consecutive_declines:,}",
+                f"{each.trend.declines_beyond_noise:,}",
+                change(each.trend.slope, each.unit),
+                probability(each.trend.slope_p),
+                Cell("⚠ slides", "yellow") if each.trend.alarm else "",
             )
             for each in trends
         ],

@@ -5,8 +5,6 @@ that bind none, such as registrations. Nothing is imported, so that the code of 
 as well. What cannot be told apart counts as a whole.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator

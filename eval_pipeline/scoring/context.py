@@ -1,7 +1,5 @@
 """What scoring may use besides cases and answers: settings, resources, references and models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

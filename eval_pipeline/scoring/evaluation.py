@@ -1,7 +1,5 @@
 """An evaluation: what a prompt version scored on a golden set, and what identifies it."""
 
-from __future__ import annotations
-
 import msgspec
 
 from eval_pipeline.answers import OutputsIdentity

@@ -1,7 +1,5 @@
 """Scoring a file of recorded outputs against a golden file or folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What identifies the code that scores: everything that the numbers of a suite rest on, and nothing else."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

@@ -191,10 +191,10 @@ def _ruled(judge: Judge, items: Items, context: Context) -> Batch:
     def rule(item: Item, context: Context) -> CaseScore:
         if context.judge is None:
             return off
-        found = context.verdicts[item.case.id, item.trial]
-        if isinstance(found, Failure):
-            return CaseScore(worst, diagnoses=[Diagnosis(UNJUDGED, found.kind, found.detail)])
-        scored = judge.score(found.output)
+        result = context.verdicts[item.case.id, item.trial]
+        if isinstance(result, Failure):
+            return CaseScore(worst, diagnoses=[Diagnosis(UNJUDGED, result.kind, result.detail)])
+        scored = judge.score(result.output)
         return replace(scored, counts={**scored.counts, **mean_counts({UNJUDGED_RATE.name: 0.0})})
 
     return per_case(rule)(items, context)
@@ -249,9 +249,9 @@ def _parsed(suite: Suite, batch: _Batch, trial: int, answers: AnswerSource) -> t
         cases, outputs = [cases[number] for number in usable], [outputs[number] for number in usable]
 
     def answer_of(index: int) -> Answer:
-        found = given.get(usable[index]) or answers.get(cases[index].id, trial, "")
-        assert found is not None
-        return found
+        result = given.get(usable[index]) or answers.get(cases[index].id, trial, "")
+        assert result is not None
+        return result
 
     return Items(cases, outputs, trial, answer_of), list(failures.values())
 

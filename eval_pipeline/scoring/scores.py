@@ -55,8 +55,8 @@ class Scores:
         """How many rows are errors, by kind."""
         import pyarrow.compute as pc
 
-        found = pc.value_counts(pc.drop_null(self.counts["error"])).to_pylist()
-        return dict(sorted((each["values"], each["counts"]) for each in found))
+        result = pc.value_counts(pc.drop_null(self.counts["error"])).to_pylist()
+        return dict(sorted((each["values"], each["counts"]) for each in result))
 
     def attribute(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
         """The values of a case attribute, and the number of each row's own; blank where it has none."""
@@ -75,8 +75,8 @@ class Scores:
         """Which rows are errors of a kind."""
         import pyarrow.compute as pc
 
-        found: NDArray[np.bool_] = pc.fill_null(pc.equal(self.counts["error"], kind), False).to_numpy()
-        return found
+        result: NDArray[np.bool_] = pc.fill_null(pc.equal(self.counts["error"], kind), False).to_numpy()
+        return result
 
     def restricted(self, case_ids: Iterable[str]) -> Scores:
         """The scores of some cases only."""

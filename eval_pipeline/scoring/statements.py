@@ -1,7 +1,5 @@
 """One statement as code: what of it can act, and the names that it needs from elsewhere."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

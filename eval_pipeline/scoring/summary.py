@@ -1,7 +1,5 @@
 """From scores to metrics: over everything, by trial and by group, and against the gates."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -185,7 +183,7 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
     sums = scores.sums(positions, len(trials))
     failed = scores.counts["errors"].to_numpy() > 0
     missing = scores.errors_of_kind(MISSING)
-    found = []
+    results = []
     for metric in all_metrics(suite):
         about = np.ones(len(failed), dtype=bool)
         if metric.population is not everything:
@@ -197,8 +195,8 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
         answers, errored, absent = (int(each.sum()) for each in rests_on)
         value = mean_or_none(values)
         bounds = _bounds(metric, sums, value)
-        found.append((metric, MetricValue(value, values, applies, answers, errored, absent, bounds)))
-    return found
+        results.append((metric, MetricValue(value, values, applies, answers, errored, absent, bounds)))
+    return results
 
 
 def _bounds(metric: Metric, sums: Sums, value: float | None) -> tuple[float, float] | None:
@@ -245,12 +243,12 @@ def _groups(
     groups, index = scores.attribute(axis)
     positions = np.searchsorted(trials, scores.trials)
     sums = scores.sums(index * len(trials) + positions, len(groups) * len(trials))
-    found: dict[str, dict[str, float | None]] = {group: {} for group in groups}
+    results: dict[str, dict[str, float | None]] = {group: {} for group in groups}
     for metric in all_metrics(suite):
         values = metric_values(metric, sums)
         for number_, group in enumerate(groups):
-            found[group][metric.name] = mean_or_none(values[number_ * len(trials) :][: len(trials)])
-    return found
+            results[group][metric.name] = mean_or_none(values[number_ * len(trials) :][: len(trials)])
+    return results
 
 
 def _tables(suite: Suite, scores: Scores) -> dict[str, list[dict[str, Any]]]:

@@ -1,7 +1,5 @@
 """The second stage: asking an engine every case."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The last stage: an evaluation against its baseline, or against another version."""
 
-from __future__ import annotations
-
 from eval_pipeline.comparison import Comparison, Side, compare
 from eval_pipeline.scoring import Scores
 from eval_pipeline.stages.workbench import Workbench

@@ -1,7 +1,5 @@
 """The first stage: a golden set, as a table of all its cases."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from eval_pipeline.golden import GoldenSet

@@ -1,7 +1,5 @@
 """The third stage: scores, and the evaluation that they sum up to."""
 
-from __future__ import annotations
-
 import datetime
 
 from eval_pipeline.answers import Costs

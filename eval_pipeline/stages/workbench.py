@@ -1,7 +1,5 @@
 """A suite at work: everything that its evaluation uses, each part loaded once."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What every function here asks of its arrays: numbers, of shapes that fit, never broadcast in silence."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -5,8 +5,6 @@ Trials of the same cases share what differs between cases, and the side before; 
 is taken as if only trials differed. In truth looks are then more alike, and the error only smaller.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,8 +51,8 @@ class Plan:
             return values
         nominal = nominal_levels(self.information, exponent)[:, trials - self.minimum]
         known = np.clip(values, nominal[0], nominal[-1])
-        found = np.exp(np.interp(np.log(known), np.log(nominal), np.log(LEVELS)))
-        return np.minimum(np.where(np.isnan(values), np.nan, found * (values / known)), 1.0)
+        result = np.exp(np.interp(np.log(known), np.log(nominal), np.log(LEVELS)))
+        return np.minimum(np.where(np.isnan(values), np.nan, result * (values / known)), 1.0)
 
 
 @lru_cache(maxsize=64)

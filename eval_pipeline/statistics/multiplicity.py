@@ -1,7 +1,5 @@
 """Many tests at once: Holm for the metrics that gate, Benjamini–Hochberg for the groups that inform."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """What a comparison could have seen, and how many cases or trials it would take."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

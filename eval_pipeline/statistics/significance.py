@@ -3,8 +3,6 @@
 Every test takes one value per case on each side, in the same order, and honours `alpha`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Between trials: whether every metric is settled, could not be settled, or deserves another trial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Slides in a history of runs: several declines in a row beyond noise, and a slope over the last runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

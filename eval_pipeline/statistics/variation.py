@@ -1,7 +1,5 @@
 """How much trials differ: stability of runs, consistency of findings."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter
@@ -39,11 +37,11 @@ def stability_label(stability: float) -> Stability:
 
 def overall_stability(stabilities: Iterable[float | None]) -> Stability | None:
     """The worst label of an experiment's metrics; null where any of them cannot be told."""
-    found = list(stabilities)
-    labels = {stability_label(each) for each in found if each is not None}
+    results = list(stabilities)
+    labels = {stability_label(each) for each in results if each is not None}
     if "UNSTABLE" in labels:
         return "UNSTABLE"
-    if not found or None in found:
+    if not results or None in results:
         return None
     return "MODERATE" if "MODERATE" in labels else "STABLE"
 

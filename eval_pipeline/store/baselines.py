@@ -1,7 +1,5 @@
 """Baselines: an evaluation that a person promoted, with a reason; its answers and numbers are frozen."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

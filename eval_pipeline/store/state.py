@@ -4,8 +4,6 @@ Everything is stored under the hash of what it was made from, so nothing is ever
 something else; a pointer beside it names the latest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar

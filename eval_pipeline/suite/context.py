@@ -1,7 +1,5 @@
 """What scoring may use, and the form that a suite's scoring has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The suite: one kind of task, described by plain functions and data."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a suite's own code raises, as bad input that names its file and line."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What only reports show of a suite: tables, and words about the numbers. None of it decides a number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Requirements: what a good golden set has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -76,11 +74,11 @@ def every_value(attribute: str, values: Iterable[str], description: str, *, mini
     wanted = tuple(values)
 
     def shortfalls(overview: Overview) -> list[str]:
-        found = list(overview.attributes.get(attribute, ()))
+        results = list(overview.attributes.get(attribute, ()))
         return [
-            f"{attribute} {value}: {counted(found.count(value), 'case')}, at least {minimum} needed"
+            f"{attribute} {value}: {counted(results.count(value), 'case')}, at least {minimum} needed"
             for value in wanted
-            if found.count(value) < minimum
+            if results.count(value) < minimum
         ]
 
     return Requirement(f"{attribute}s", description, shortfalls)

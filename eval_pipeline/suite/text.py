@@ -1,7 +1,5 @@
 """Suites that compare a text with an expected one: what `Suite` does unless it is given something else."""
 
-from __future__ import annotations
-
 import msgspec
 
 from eval_pipeline.metrics.text import normalize

@@ -1,7 +1,5 @@
 """The suites: each folder here, or under `suites/` of a project, is one, and holds a `SUITE`."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import pkgutil

@@ -57,7 +57,7 @@ def kinds(incidents: Incidents) -> list[str]:
     """What is told now."""
     messages = incidents.undelivered()
     for message in messages:
-        incidents.told(message, delivered=True)
+        incidents.note_attempt(message, delivered=True)
     return [message.kind for message in messages]
 
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_delivered_is_tried_again_but_not_for_ever(incidents: Inc
     incidents.look_at("r1", "toy v1", [WARNING])
     for _ in range(MOST_ATTEMPTS):
         (message,) = incidents.undelivered()
-        incidents.told(message, delivered=False)
+        incidents.note_attempt(message, delivered=False)
     assert incidents.undelivered() == []
 
 

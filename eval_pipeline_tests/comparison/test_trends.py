@@ -56,7 +56,7 @@ def points(values: Sequence[float], noise: float | None = 0.001, **changes: Any)
 
 
 def alarms(history: list[Point]) -> dict[str, bool]:
-    return {each.metric: each.found.alarm for each in metric_trends(SUITE, GATES, history)}
+    return {each.metric: each.trend.alarm for each in metric_trends(SUITE, GATES, history)}
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.files import (
-    FieldPath,
-)
+from eval_pipeline.files import FieldPath
 from eval_pipeline.files.json import json_line
 from eval_pipeline_tests.files.test_lines import Record, read
 

@@ -6,12 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.files import (
-    FieldPath,
-    read_json,
-    read_yaml,
-    shown_field,
-)
+from eval_pipeline.files import FieldPath, read_json, read_yaml, shown_field
 from eval_pipeline.problems import Problems
 from eval_pipeline_tests.files.test_lines import Record
 

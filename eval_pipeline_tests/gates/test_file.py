@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.gates import (
-    ERROR_GATE,
-    Gate,
-    Regression,
-    override,
-    read_gates,
-)
+from eval_pipeline.gates import ERROR_GATE, Gate, Regression, override, read_gates
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.gates.test_gate import HIGHER

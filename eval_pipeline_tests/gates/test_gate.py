@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_pipeline.gates import (
-    Bound,
-    Gate,
-    Zone,
-    gate_result,
-)
+from eval_pipeline.gates import Bound, Gate, Zone, gate_result
 
 HIGHER = Gate(fail="< 0.60", passes=">= 0.70", excellent=">= 0.85")
 LOWER = Gate(fail="> 0.05", passes="<= 0.02", excellent="<= 0", warn="> 0")

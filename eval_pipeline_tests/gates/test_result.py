@@ -6,15 +6,7 @@ import dataclasses
 
 import pytest
 
-from eval_pipeline.gates import (
-    ERROR_GATE,
-    Gate,
-    MeasuredModel,
-    Zone,
-    advise,
-    doubt,
-    gate_result,
-)
+from eval_pipeline.gates import ERROR_GATE, Gate, MeasuredModel, Zone, advise, doubt, gate_result
 from eval_pipeline.gates.result import Status
 from eval_pipeline.suite import Reporting, Severity
 from eval_pipeline.suites.decomposition import SUITE

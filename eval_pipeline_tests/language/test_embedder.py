@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_pipeline.language.accuracy import (
-    WORD_ORDER,
-    Pair,
-    default_accuracy,
-    labelled_pairs,
-    rate,
-)
+from eval_pipeline.language.accuracy import WORD_ORDER, Pair, default_accuracy, labelled_pairs, rate
 from eval_pipeline.language.embedder import (
     DIMENSIONS,
     LONGEST_TEXT,

@@ -1,7 +1,5 @@
 """What every heritage case tells about itself besides its text, and the settings that choose among cases."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """What makes a heritage golden set good: its size, its languages, and annotators who agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from eval_pipeline.metrics.agreement import cohen_kappa
@@ -19,11 +17,11 @@ def sizes(wanted: Mapping[str, int], count: Callable[[Overview], Mapping[str, in
     """How far a golden set is from the sizes that its document asks for; `count` tells what there is."""
 
     def shortfalls(overview: Overview) -> list[str]:
-        found = count(overview)
+        result = count(overview)
         return [
-            f"{name}: {found.get(name, 0):,} of {target:,} ({number(found.get(name, 0) / target)})"
+            f"{name}: {result.get(name, 0):,} of {target:,} ({number(result.get(name, 0) / target)})"
             for name, target in wanted.items()
-            if found.get(name, 0) < target
+            if result.get(name, 0) < target
         ]
 
     return Requirement(

@@ -1,7 +1,5 @@
 """Splits into train, dev and test that never move: each case stores its own, new ones fill what is short."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The words of the heritage domain, as data: entity types, custodian types and their hierarchy."""
 
-from __future__ import annotations
-
 from eval_pipeline.language.word_lists import line_lists
 
 LANGUAGES = ("nl", "en", "de", "fr")

@@ -6,8 +6,6 @@ on every prompt had it been trained without that prompt: cross-validation costs 
 can be classified without the examples of its own prompt.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -88,9 +86,9 @@ class CategoryClassifier:
 
     def cross_validate(self) -> CrossValidation:
         """Each prompt's phrases by a classifier that never saw the prompt."""
-        found = self._decide(self._held_out())
+        result = self._decide(self._held_out())
         wanted = [each.category for each in self._examples]
-        pairs = list(zip(found, wanted, strict=True))
+        pairs = list(zip(result, wanted, strict=True))
         return CrossValidation(
             sum(parent(one) == parent(other) for one, other in pairs) / len(pairs),
             sum(one == other for one, other in pairs) / len(pairs),
@@ -100,10 +98,10 @@ class CategoryClassifier:
 
     @cached_property
     def _members(self) -> Mapping[str, NDArray[np.int64]]:
-        found: dict[str, list[int]] = {}
+        results: dict[str, list[int]] = {}
         for index, example in enumerate(self._examples):
-            found.setdefault(normalize(example.prompt), []).append(index)
-        return {prompt: np.array(indices, dtype=np.int64) for prompt, indices in found.items()}
+            results.setdefault(normalize(example.prompt), []).append(index)
+        return {prompt: np.array(indices, dtype=np.int64) for prompt, indices in results.items()}
 
     def _labels(self) -> Matrix:
         """1 for a phrase's parent and for its category, 0 elsewhere."""
@@ -206,19 +204,19 @@ def _n_grams(text: str) -> Counter[str]:
 
 def _word_classes(text: str) -> Counter[str]:
     """What the first and the last word can be, and which words have only grammar."""
-    found = [word.text for word in words(normalize(text[:LONGEST_PHRASE]))]
-    if not found:
+    results = [word.text for word in words(normalize(text[:LONGEST_PHRASE]))]
+    if not results:
         return Counter()
     return Counter(
         [
-            *(f"first {tag.value}" for tag in tags_of(found[0])),
-            *(f"last {tag.value}" for tag in tags_of(found[-1])),
+            *(f"first {tag.value}" for tag in tags_of(results[0])),
+            *(f"last {tag.value}" for tag in tags_of(results[-1])),
             *(
                 f"any {tag.value}"
-                for word in found
+                for word in results
                 for tag in tags_of(word)
                 if tag in (Tag.PREPOSITION, Tag.NUMBER)
             ),
-            f"{min(len(found), 5)} words",
+            f"{min(len(results), 5)} words",
         ]
     )

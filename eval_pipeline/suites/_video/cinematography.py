@@ -5,8 +5,6 @@ camera's either: "pan" and "steady" do not count beside a word that gives them t
 that mostly have one ("tilt", "zoom", "crane") count only beside a word that settles it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -35,14 +33,14 @@ def _found(text: str, terms: Sequence[str]) -> list[str]:
     prepared = _spaced(text)
     known = {_spaced(term) for term in terms}
     matches = [match.group() for match in _pattern(tuple(terms)).finditer(prepared)]
-    found = {match if match in known else match.removesuffix("s") for match in matches}
-    covered = " ".join(found)
-    found |= {
+    results = {match if match in known else match.removesuffix("s") for match in matches}
+    covered = " ".join(results)
+    results |= {
         word
         for word, pattern in EVERYDAY.items()
         if re.search(rf"(?<!\w){pattern}", prepared) and not re.search(rf"(?<!\w){word}", covered)
     }
-    return sorted(found)
+    return sorted(results)
 
 
 def _spaced(text: str) -> str:

@@ -4,8 +4,6 @@
 meaning fills its gaps, from a threshold above which words are nearly always the same thing.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -83,8 +81,8 @@ class KeptWords:
         return any(_in_order(keeper, stems) for keeper in self._keepers.get(stem(part), ()))
 
     def _by_meaning(self, phrase: str, text: str) -> bool:
-        found = [word.text for word in words(normalize(text[:LONGEST_TEXT])) if word.text not in CLOSED]
-        near = sorted({*found, *(" ".join(pair) for pair in pairwise(found))})
+        results = [word.text for word in words(normalize(text[:LONGEST_TEXT])) if word.text not in CLOSED]
+        near = sorted({*results, *(" ".join(pair) for pair in pairwise(results))})
         if not near:
             return False
         vectors = self._embedder.embed([normalize(phrase), *near])

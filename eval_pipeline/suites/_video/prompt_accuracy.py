@@ -4,8 +4,6 @@
 says of forty prompts which of subject, action, environment, camera and lighting they show.
 """
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Callable
@@ -79,10 +77,10 @@ def soundness_accuracy() -> Share:
 def element_accuracy() -> dict[str, Share]:
     """For each element, how often the detector is right about its being there."""
     prompts = labelled_prompts()
-    found = [find_elements(each.text).present() for each in prompts]
+    results = [find_elements(each.text).present() for each in prompts]
     return {
         name: Share(
-            sum(here[name] == (name in each.elements) for here, each in zip(found, prompts, strict=True)),
+            sum(here[name] == (name in each.elements) for here, each in zip(results, prompts, strict=True)),
             len(prompts),
         )
         for name in ELEMENTS

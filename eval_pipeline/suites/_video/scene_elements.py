@@ -4,8 +4,6 @@ The grammatical reading of a prompt gives noun phrases and verbs; word lists say
 light, camera work or times. What stands where a subject stands and is none of those is a subject.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -52,7 +50,7 @@ class SceneElements(NamedTuple):
 
     def present(self) -> dict[str, bool]:
         """Which of the elements a prompt has."""
-        return {name: bool(found) for name, found in zip(ELEMENTS, self, strict=True)}
+        return {name: bool(each) for name, each in zip(ELEMENTS, self, strict=True)}
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -158,7 +156,7 @@ def _is_thing(phrase: NounPhrase) -> bool:
 
 def _subjects(reading: Reading, phrases: Sequence[NounPhrase], lowered: Sequence[str]) -> tuple[str, ...]:
     """Things that act, that a camera shows, that open a part of the text, or that "and" joins to one."""
-    found: list[NounPhrase] = []
+    results: list[NounPhrase] = []
     previous: NounPhrase | None = None
     end = -1
     for phrase in phrases:
@@ -168,10 +166,10 @@ def _subjects(reading: Reading, phrases: Sequence[NounPhrase], lowered: Sequence
         actor = previous if belongs and previous is not None else phrase
         if _is_subject(actor) and (
             _acts(reading, phrase)
-            or (actor is phrase and phrase.before in ("and", "or") and previous in found)
+            or (actor is phrase and phrase.before in ("and", "or") and previous in results)
             or (actor is phrase and (_is_shown(phrase, previous) or _opens(reading, phrase, lowered)))
         ):
-            found.append(actor)
+            results.append(actor)
         if not belongs:
             previous = phrase
         end = phrase.end
@@ -180,7 +178,7 @@ def _subjects(reading: Reading, phrases: Sequence[NounPhrase], lowered: Sequence
         for word, tag in zip(lowered, reading.tags, strict=True)
         if tag is Tag.SUBJECT and word in PERSONS
     ]
-    return tuple(dict.fromkeys([*(phrase.text for phrase in found), *pronouns]))
+    return tuple(dict.fromkeys([*(phrase.text for phrase in results), *pronouns]))
 
 
 def _is_subject(phrase: NounPhrase) -> bool:
@@ -220,7 +218,7 @@ def _opens(reading: Reading, phrase: NounPhrase, lowered: Sequence[str]) -> bool
 
 def _actions(reading: Reading, lowered: Sequence[str]) -> tuple[str, ...]:
     """Verbs that something does; what the camera does is none."""
-    found = []
+    results = []
     for index, (word, tag) in enumerate(zip(lowered, reading.tags, strict=True)):
         if tag not in VERBS or word in NOT_ACTIONS or word in CAMERA_WORDS:
             continue
@@ -231,8 +229,8 @@ def _actions(reading: Reading, lowered: Sequence[str]) -> tuple[str, ...]:
             continue
         if tag is Tag.BASE and index == 0:
             continue  # an instruction to the camera: "Pan across", "Show"
-        found.append(word)
-    return tuple(dict.fromkeys(found))
+        results.append(word)
+    return tuple(dict.fromkeys(results))
 
 
 def _lights(text: str, lowered: Sequence[str]) -> tuple[str, ...]:

@@ -222,16 +222,16 @@ def _odd(state: State, tag: Tag | None, token: Token, after: frozenset[Tag]) -> 
 
 def tokenize(text: str) -> list[Token]:
     """Words and marks; a dot between two words or digits belongs to them."""
-    found: list[Token] = []
+    results: list[Token] = []
     for match in _TOKEN.finditer(text):
         word = match.group()
         known = tags_of(word.casefold()) if word[0].isalnum() else frozenset[Tag]()
-        if word[:1].isupper() and found and found[-1].tags and Tag.DETERMINER not in known:
+        if word[:1].isupper() and results and results[-1].tags and Tag.DETERMINER not in known:
             known = known | {Tag.SINGULAR}
-        found.append(Token(word, match.start(), known))
-        if len(found) == MOST_TOKENS:
+        results.append(Token(word, match.start(), known))
+        if len(results) == MOST_TOKENS:
             break
-    return found
+    return results
 
 
 def _fault(tokens: Sequence[Token], index: int, text: str) -> Fault:

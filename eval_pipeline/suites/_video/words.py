@@ -4,8 +4,6 @@ A word has every class that it may have; which of them it has in a text is for a
 Words that are not listed are told by their endings, and by default may be nouns or adjectives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Decomposition of a text into concepts and relationships between them."""
 
-from __future__ import annotations
-
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite, per_case
 from eval_pipeline.suites.decomposition.cases import (

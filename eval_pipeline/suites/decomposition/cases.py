@@ -1,7 +1,5 @@
 """The golden format: a source text, what is expected in it, and what must not be found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -118,10 +116,10 @@ def _check_relationships(entry: GoldenEntry, owners: dict[str, str]) -> Iterator
     expected = {resolved(relationship) for relationship in entry.expected_relationships}
     for index, relationship in enumerate(entry.forbidden_relationships):
         if resolved(relationship) in expected:
-            told = f"{relationship.source} {relationship.predicate} {relationship.target}"
+            message = f"{relationship.source} {relationship.predicate} {relationship.target}"
             yield Violation(
                 ("forbiddenRelationships", index),
-                f"{told!r} is forbidden and expected",
+                f"{message!r} is forbidden and expected",
                 "Remove it from one of the two.",
             )
 

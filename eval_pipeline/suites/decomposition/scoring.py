@@ -112,10 +112,10 @@ class Extraction:
         """Merge what names the same concept or states the same relationship."""
         quotes: dict[str, list[str]] = {}
         for concept in output.concepts:
-            found = quotes.setdefault(vocabulary.resolve(concept.label), [])
+            result = quotes.setdefault(vocabulary.resolve(concept.label), [])
             quote = normalize(concept.source_quote or "")
             if quote:
-                found.append(quote)
+                result.append(quote)
         literal = [normalize(concept.label) for concept in output.concepts]
         stated = [
             (normalize(each.source), normalize(each.target), normalize(each.predicate))

@@ -1,7 +1,5 @@
 """Grounded question answering: right claims with right citations, and refusals where there is no answer."""
 
-from __future__ import annotations
-
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites.grounded_qa.advice import advise

@@ -1,7 +1,5 @@
 """What to do about a gate that does not pass: the troubleshooting table, by which gates fail together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eval_pipeline.language.word_lists import line_lists

@@ -1,7 +1,5 @@
 """The golden format: a question, whether the corpus answers it, and what a right answer states and cites."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """The passages that questions are asked about, and finding those that a question needs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
@@ -112,8 +110,8 @@ def load_corpus(folder: Path) -> Corpus:
     passages = []
     for passage, line in read_json_lines(path, Passage, problems, _check_passage):
         if passage.id in seen:
-            told = f"{passage.id!r} is also the id of line {seen[passage.id]}"
-            problems.add(path, told, "Give every passage an id of its own.", line=line, field="id")
+            message = f"{passage.id!r} is also the id of line {seen[passage.id]}"
+            problems.add(path, message, "Give every passage an id of its own.", line=line, field="id")
         seen.setdefault(passage.id, line)
         passages.append(passage)
     problems.stop_if_any()
@@ -128,5 +126,5 @@ def _check_passage(passage: Passage) -> Iterable[Violation]:
 
 def prepare(given: GroundedInput, parameters: Parameters, corpus: Corpus | None) -> PreparedQuestion:
     """Retrieve what a question needs; nothing where there is no corpus."""
-    found = corpus.search(given.question, parameters) if corpus else []
-    return PreparedQuestion(given.question, found, [passage.id for passage in found])
+    result = corpus.search(given.question, parameters) if corpus else []
+    return PreparedQuestion(given.question, result, [passage.id for passage in result])

@@ -6,8 +6,6 @@ does not mention what the question is about, and not at all where it lacks the k
 for. Below a threshold the engine refuses. It is the floor that a model must beat.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

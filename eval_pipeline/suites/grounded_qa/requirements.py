@@ -1,7 +1,5 @@
 """What a good golden set for grounded questions contains."""
 
-from __future__ import annotations
-
 from eval_pipeline.numbers import counted, limit
 from eval_pipeline.suite import Overview, Requirement, case_count, every_value
 
@@ -10,11 +8,11 @@ LEAST_SEVERAL = 5
 
 
 def _unanswerable_share(overview: Overview) -> list[str]:
-    found = list(overview.attributes["answerability"])
-    count = found.count("unanswerable")
-    if LEAST_UNANSWERABLE <= count / len(found) < 1:
+    results = list(overview.attributes["answerability"])
+    count = results.count("unanswerable")
+    if LEAST_UNANSWERABLE <= count / len(results) < 1:
         return []
-    size = f"{count:,} of {counted(len(found), 'question')}"
+    size = f"{count:,} of {counted(len(results), 'question')}"
     return [f"{size} unanswerable, at least {limit(LEAST_UNANSWERABLE)} needed"]
 
 

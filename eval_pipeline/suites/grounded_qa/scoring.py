@@ -1,7 +1,5 @@
 """Scoring grounded answers: right claim, right evidence, and refusing when there is none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -124,8 +122,8 @@ def _ids(
     retrieved; and the share of the gold ids among the first k distinct retrieved ones, 0 where there are
     none. Most answers cite one passage, and most questions have one: a set of one need not be built.
     """
-    found = set(retrieved)
-    first = found if len(found) <= k else set(list(dict.fromkeys(retrieved))[:k])
+    results = set(retrieved)
+    first = results if len(results) <= k else set(list(dict.fromkeys(retrieved))[:k])
     if len(gold) > 1:
         wanted = set(gold)
         share = len(wanted & first) / len(wanted)
@@ -133,10 +131,10 @@ def _ids(
         share = float(bool(gold) and gold[0] in first)
     if len(cited) > 1:
         named = set(cited)
-        return len(found), len(named), len(named.intersection(gold)), named <= found, share
+        return len(results), len(named), len(named.intersection(gold)), named <= results, share
     if not cited:
-        return len(found), 0, 0, True, share
-    return len(found), 1, cited[0] in gold, cited[0] in found, share
+        return len(results), 0, 0, True, share
+    return len(results), 1, cited[0] in gold, cited[0] in results, share
 
 
 def _decisions(answerable: NDArray[np.bool_], shipped: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
@@ -218,8 +216,8 @@ def _diagnose(
 ) -> Iterator[Diagnosis]:
     gold, claims = ", ".join(expected.gold_citations or ()), " | ".join(expected.gold_claim_substr or ())
     if expected.answerable and not row["recalled"]:
-        found = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
-        yield Diagnosis("not_retrieved", gold, found or "nothing")
+        result = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
+        yield Diagnosis("not_retrieved", gold, result or "nothing")
     if row["wrongly_refused"]:
         yield Diagnosis("over_refusal", claims, REFUSAL)
     if not row["shipped"]:

@@ -1,7 +1,5 @@
 """Traces: what a pipeline retrieved and answered, one JSON object a line, as `score` reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

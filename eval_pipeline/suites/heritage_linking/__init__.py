@@ -1,7 +1,5 @@
 """Linking of mentions of heritage institutions to a knowledge base."""
 
-from __future__ import annotations
-
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split

@@ -1,7 +1,5 @@
 """The golden format: a text with mentions of institutions, and what each stands for in the knowledge base."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -99,8 +97,8 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
     for index, each in enumerate(entry.mentions):
         path = ("mentions", index)
         if each.mention_id in seen:
-            told = f"{each.mention_id!r} stands twice"
-            yield Violation((*path, "mention_id"), told, "Give every mention of a text an id of its own.")
+            message = f"{each.mention_id!r} stands twice"
+            yield Violation((*path, "mention_id"), message, "Give every mention of a text an id of its own.")
         seen.add(each.mention_id)
         there = entry.context[each.start : each.start + len(each.mention)]
         if there != each.mention:

@@ -1,7 +1,5 @@
 """What a good golden set for linking contains."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

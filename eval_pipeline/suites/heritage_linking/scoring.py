@@ -98,19 +98,19 @@ def predictions(output: Linking) -> tuple[dict[str, Prediction], set[str]]:
     A mention that stands twice with the same content stands once. One with contradicting entries has no
     prediction: to choose among them would make their order matter.
     """
-    found: dict[str, Prediction] = {}
+    results: dict[str, Prediction] = {}
     contradicted: set[str] = set()
     for each in output.mentions:
         prediction = Prediction.of(each)
-        if found.setdefault(each.mention_id, prediction) != prediction:
+        if results.setdefault(each.mention_id, prediction) != prediction:
             contradicted.add(each.mention_id)
-    return {name: each for name, each in found.items() if name not in contradicted}, contradicted
+    return {name: each for name, each in results.items() if name not in contradicted}, contradicted
 
 
 def score_case(item: Item, context: Context) -> CaseScore:
     """The counts and diagnoses of one text's mentions."""
     case: LinkingCase = item.case
-    found, contradicted = predictions(item.output)
+    result, contradicted = predictions(item.output)
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     counts["entries"] = len(item.output.mentions)
     counts["repeated"] = len(item.output.mentions) - len({each.mention_id for each in item.output.mentions})
@@ -119,14 +119,14 @@ def score_case(item: Item, context: Context) -> CaseScore:
         *(Diagnosis("contradicting_entries", name, "") for name in sorted(contradicted)),
         *(
             Diagnosis("unknown_mention", "", name)
-            for name in sorted(found.keys() - case.expected.links.keys())
+            for name in sorted(result.keys() - case.expected.links.keys())
         ),
     ]
     for name, gold in sorted(case.expected.links.items()):
-        prediction = found.get(name, Prediction())
+        prediction = result.get(name, Prediction())
         counts.update(_counts(gold, prediction))
         keyed += _phenomenon(gold, is_right(gold, prediction))
-        diagnoses += _diagnoses(f"{name} {gold.mention!r}", gold, prediction, name in found)
+        diagnoses += _diagnoses(f"{name} {gold.mention!r}", gold, prediction, name in result)
     return CaseScore(counts, keyed, diagnoses)
 
 

@@ -1,7 +1,5 @@
 """Entities of the heritage domain in a text: institutions by kind, places, times and identifiers."""
 
-from __future__ import annotations
-
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_ner.cases import NerExpected, NerInput

@@ -5,8 +5,6 @@ notes) are passed over, except comments such as `# language = nl`, which tell ab
 NAME.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,8 +56,8 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
     for key, entity in entities.items():
         place = (entity.start, entity.end, entity.type)
         if place in marked:
-            told = f"{entity.text[:60]!r} is marked twice"
-            problems.add(path, told, "Keep one of them.", line=places[key], field=key)
+            message = f"{entity.text[:60]!r} is marked twice"
+            problems.add(path, message, "Keep one of them.", line=places[key], field=key)
         marked.add(place)
     for violation in violations_of(attributes, Description):
         name = str(violation.path[0])

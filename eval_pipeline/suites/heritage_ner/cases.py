@@ -1,7 +1,5 @@
 """The golden cases: a text, the entities that an annotator marked in it, and the JSON that holds them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -90,10 +88,10 @@ def check_entity(entity: Entity, text: str, path: FieldPath = ()) -> Iterator[Vi
     if not entity.text.strip() or entity.text != entity.text.strip():
         yield Violation((*path, "text"), "is blank or has white space around it", "Mark the name alone.")
     elif text[entity.start : entity.end] != entity.text or entity.end > len(text):
-        found = text[entity.start : entity.end]
+        result = text[entity.start : entity.end]
         yield Violation(
             (*path, "start"),
-            f"{entity.start}–{entity.end} is {found[:60]!r}, not {entity.text[:60]!r}",
+            f"{entity.start}–{entity.end} is {result[:60]!r}, not {entity.text[:60]!r}",
             _where(entity, text),
         )
 

@@ -5,8 +5,6 @@ sentence. With `# text`, offsets are those of the text as it was; without it, th
 joined by spaces.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -131,14 +129,16 @@ def _places(sentence: _Sentence, text: str, path: Path, problems: Problems) -> l
     for token in sentence.tokens:
         start = text.find(token.text, end)
         if start < 0 or text[end:start].strip():
-            told = f"{token.text[:60]!r} is not what comes next in the text: {text[end : end + 40].strip()!r}"
-            problems.add(path, told, "Let tokens and text agree.", line=token.line)
+            message = (
+                f"{token.text[:60]!r} is not what comes next in the text: {text[end : end + 40].strip()!r}"
+            )
+            problems.add(path, message, "Let tokens and text agree.", line=token.line)
             return places
         end = start + len(token.text)
         places.append((start, end))
     if text[end:].strip():
-        told = f"the text goes on after its last token: {text[end : end + 40].strip()!r}"
-        problems.add(path, told, "Add the missing tokens.", line=sentence.line)
+        message = f"the text goes on after its last token: {text[end : end + 40].strip()!r}"
+        problems.add(path, message, "Add the missing tokens.", line=sentence.line)
     return places
 
 
@@ -157,8 +157,8 @@ def _entities(
             remedy = "Write O, B-TYPE or I-TYPE."
             problems.add(path, f"{token.tag[:60]!r} is no tag", remedy, line=token.line)
         elif match and match[1] == "I" and kind != inside:
-            told = f"I-{kind} continues no {kind}"
-            problems.add(path, told, f"Begin an entity with B-{kind}.", line=token.line)
+            message = f"I-{kind} continues no {kind}"
+            problems.add(path, message, f"Begin an entity with B-{kind}.", line=token.line)
         elif match and number < len(places):
             start, end = places[number]
             if match[1] == "I":

@@ -3,8 +3,6 @@
 Texts are laid end to end, so that a position belongs to one text and spans of different texts never meet.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -118,11 +116,11 @@ def _distinct(keys: Integers, strange: NDArray[np.bool_], given: Integers) -> In
     their places do not.
     """
     usual, odd = np.flatnonzero(~strange), np.flatnonzero(strange)
-    found: Integers = usual[np.unique(keys[usual], return_index=True)[1]]
+    result: Integers = usual[np.unique(keys[usual], return_index=True)[1]]
     if len(odd):
-        found = np.concatenate([found, odd[np.unique(given[:, odd], axis=1, return_index=True)[1]]])
-        found = found[np.argsort(keys[found], kind="stable")]
-    return found
+        result = np.concatenate([result, odd[np.unique(given[:, odd], axis=1, return_index=True)[1]]])
+        result = result[np.argsort(keys[result], kind="stable")]
+    return result
 
 
 def partial_matches(layout: Layout, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:
@@ -135,14 +133,14 @@ def partial_matches(layout: Layout, predicted: Spans, gold: Spans) -> tuple[Inte
         return order, (spans.starts + shift)[order], (spans.ends + shift)[order]
 
     first, second = shifted(predicted), shifted(gold)
-    found = overlaps(first[1], first[2], second[1], second[2])
-    rows, columns = first[0][found.first], second[0][found.second]
+    result = overlaps(first[1], first[2], second[1], second[2])
+    rows, columns = first[0][result.first], second[0][result.second]
     alone = (np.bincount(rows)[rows] == 1) & (np.bincount(columns)[columns] == 1)
     crowd = ~alone
     contested = zip(
         rows[crowd].tolist(),
         columns[crowd].tolist(),
-        found.length[crowd].tolist(),
+        result.length[crowd].tolist(),
         (predicted.starts[rows[crowd]] == gold.starts[columns[crowd]]).tolist(),
         (predicted.ends[rows[crowd]] == gold.ends[columns[crowd]]).tolist(),
         strict=True,

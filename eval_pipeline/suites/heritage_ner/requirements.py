@@ -1,7 +1,5 @@
 """What a good golden set for entity recognition contains."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,14 +32,14 @@ def token_labels(case: NerCase) -> tuple[str, ...]:
 def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
     """What a second annotator marked, by case: files in any of the golden formats."""
     problems = Problems()
-    found = {
+    results = {
         case.id: token_labels(case)
         for file in sorted(folder.rglob("*"))
         if file.suffix.lower() in READER.suffixes
         for case, _ in READER.read(file, problems)
     }
     problems.stop_if_any()
-    return found
+    return results
 
 
 def measure(case: NerCase) -> dict[str, Any]:

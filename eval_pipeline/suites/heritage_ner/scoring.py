@@ -1,7 +1,5 @@
 """Scoring entities: strict, partial and by token, for a whole batch of texts at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -104,13 +102,13 @@ def _diagnoses(
     wanted = [entity for item in items for entity in item.case.expected.entities]
     claimed = [entity for item in items for entity in item.output.entities]
     spurious, missed = ~strict_matches(predicted, gold), ~strict_matches(gold, predicted)
-    found: list[tuple[int, Diagnosis]] = []
+    results: list[tuple[int, Diagnosis]] = []
 
     def tell(kind: str, expected: int | None, got: int | None) -> None:
         one = _told(wanted[gold.origins[expected]]) if expected is not None else ""
         other = _told(claimed[predicted.origins[got]]) if got is not None else ""
         place = gold.texts[expected] if expected is not None else predicted.texts[got]
-        found.append((int(place), Diagnosis(kind, one, other)))
+        results.append((int(place), Diagnosis(kind, one, other)))
 
     def explain(kind: str, pairs: Sequence[tuple[int, int]]) -> None:
         for got, expected in pairs:
@@ -131,7 +129,7 @@ def _diagnoses(
         tell("missed", expected, None)
     for got in np.flatnonzero(spurious).tolist():
         tell("spurious", None, got)
-    return found
+    return results
 
 
 def _told(entity: Entity) -> str:
@@ -201,11 +199,11 @@ def _rates(mode: str, gold: str, predicted: str, what: str) -> list[Metric]:
         "recall": ((gold,), f"{what} ÷ gold."),
         "f1": ((predicted, gold), f"2 × {what} ÷ (predicted + gold)."),
     }
-    found = []
+    results = []
     for name, (denominator, formula) in rates.items():
         explained = "missed" if name == "recall" else "spurious"
         applies = everything if name == "precision" else _has_gold
-        found += [
+        results += [
             Metric(
                 f"{mode}_{name}",
                 f"{formula[0].upper()}{formula[1:]}",
@@ -220,7 +218,7 @@ def _rates(mode: str, gold: str, predicted: str, what: str) -> list[Metric]:
                 population=_has_gold,
             ),
         ]
-    return found
+    return results
 
 
 def _has_gold(case: NerCase) -> bool:

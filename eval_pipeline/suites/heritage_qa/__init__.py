@@ -1,7 +1,5 @@
 """Questions about heritage institutions, answered from passages or rightly refused."""
 
-from __future__ import annotations
-
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, in_split

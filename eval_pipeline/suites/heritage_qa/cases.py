@@ -1,7 +1,5 @@
 """The golden format: a question, the passages that may answer it, the golden answer and its facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

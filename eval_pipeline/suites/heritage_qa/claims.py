@@ -101,18 +101,18 @@ def content_stems(text: str, language: str) -> list[str]:
 
 def denies(sentence: str, language: str) -> bool:
     """Whether a sentence holds a negation."""
-    found = NEGATIONS.get(language, frozenset()).intersection(_plain_words(sentence))
-    return bool(found) or (language == "en" and bool(_NOT.search(sentence)))
+    result = NEGATIONS.get(language, frozenset()).intersection(_plain_words(sentence))
+    return bool(result) or (language == "en" and bool(_NOT.search(sentence)))
 
 
 def numbers_in(text: str) -> set[str]:
     """The numbers of a text, as digits: `4.000`, `4,000` and `4 000` are one number."""
-    found = set()
+    results = set()
     for match in _NUMBER.finditer(normalize(text)):
         number = match.group()
         grouped = _GROUPED.fullmatch(number)
-        found.add(re.sub(r"\D", "", number) if grouped else number.replace(",", "."))
-    return found
+        results.add(re.sub(r"\D", "", number) if grouped else number.replace(",", "."))
+    return results
 
 
 def names_in(sentence: str, language: str) -> set[str]:
@@ -122,14 +122,15 @@ def names_in(sentence: str, language: str) -> set[str]:
     that no article follows.
     """
     function = FUNCTION_WORDS.get(language, frozenset())
-    found = list(_WORD.finditer(sentence))
-    folded = [normalize(match.group()) for match in found]
+    results = list(_WORD.finditer(sentence))
+    folded = [normalize(match.group()) for match in results]
     capital = [
-        match.group()[0].isupper() and word not in function for match, word in zip(found, folded, strict=True)
+        match.group()[0].isupper() and word not in function
+        for match, word in zip(results, folded, strict=True)
     ]
     beside = [
         first and second and sentence[match.end() : after.start()] in (" ", "-")
-        for first, second, match, after in zip(capital, capital[1:], found, found[1:], strict=False)
+        for first, second, match, after in zip(capital, capital[1:], results, results[1:], strict=False)
     ]
     joined = [left or right for left, right in zip([False, *beside], [*beside, False], strict=True)]
     return {

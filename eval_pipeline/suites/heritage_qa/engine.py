@@ -5,8 +5,6 @@ names in the question choose the passages, its other words the sentence in them:
 about once, and then says "the museum".
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec
@@ -66,8 +64,8 @@ def answer(prepared: QuestionInput, parameters: Parameters, resources: object) -
     )
     if not chosen or max(nearness[chosen]) < parameters.refuse_below:
         return refusal
-    told = [_told(prepared, sentences[index], int(owner[index]), parameters) for index in chosen]
-    return Answer(" ".join(dict.fromkeys(told)))
+    message = [_told(prepared, sentences[index], int(owner[index]), parameters) for index in chosen]
+    return Answer(" ".join(dict.fromkeys(message)))
 
 
 def _told(prepared: QuestionInput, sentence: str, passage: int, parameters: Parameters) -> str:
@@ -78,14 +76,14 @@ def _told(prepared: QuestionInput, sentence: str, passage: int, parameters: Para
 def _subject(question: str, passage: str) -> str:
     """The longest name that question and passage share to the letter: words in a row, from a capital on."""
     asked = question.split()[:LONGEST_QUESTION]
-    found = ""
+    result = ""
     for start, word in enumerate(asked):
         for end in range(start + 1, len(asked) + 1):
             name = " ".join(asked[start:end]).rstrip("?,.:;")
             if not word[0].isupper() or name not in passage:
                 break
-            found = max(found, name, key=len)
-    return found
+            result = max(result, name, key=len)
+    return result
 
 
 def _best(nearness: Scores, among: NDArray[np.bool_], count: int) -> list[int]:

@@ -1,7 +1,5 @@
 """The judge: a language model that compares an answer with the golden one, where the settings name it."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 import msgspec

@@ -1,7 +1,5 @@
 """Words of the four languages that claims are read with: function words, negations, months, refusals."""
 
-from __future__ import annotations
-
 from eval_pipeline.language.word_lists import line_lists, word_sets
 from eval_pipeline.metrics.text import normalize
 

@@ -1,7 +1,5 @@
 """What a good golden set for heritage questions contains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eval_pipeline.numbers import counted
@@ -37,10 +35,10 @@ def measure(case: QuestionCase) -> dict[str, Any]:
 
 
 def _few_unanswerable(overview: Overview) -> list[str]:
-    found = list(overview.attributes.get("answerable", ())).count("no")
+    result = list(overview.attributes.get("answerable", ())).count("no")
     needed = FEWEST_UNANSWERABLE * len(overview.case_ids)
-    few = f"{counted(found, 'unanswerable question')}, at least {needed:.0f} needed"
-    return [] if found >= needed else [few]
+    few = f"{counted(result, 'unanswerable question')}, at least {needed:.0f} needed"
+    return [] if result >= needed else [few]
 
 
 REQUIREMENTS: tuple[Requirement, ...] = (

@@ -1,7 +1,5 @@
 """Scoring an answer: how close it is to the golden one, whether its context supports it, and its truth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Retrieval of passages about heritage institutions: ranked results against graded judgments."""
 
-from __future__ import annotations
-
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput, TrecCases

@@ -1,7 +1,5 @@
 """What goes in and what comes out: a query, its graded judgments, and ranked results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a good golden set for retrieval contains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eval_pipeline.metrics.ranking import RELEVANT

@@ -1,7 +1,5 @@
 """Scoring ranked results: the measures of retrieval, and what each source contributes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -53,8 +51,8 @@ def score(items: Sequence[Item], context: Context) -> Batch:
         ([each.doc_id for each in item.output.results], [each.score for each in item.output.results])
         for item in items
     ]
-    found = [hits(ids, scores, judged) for (ids, scores), judged in zip(lists, judgments, strict=True)]
-    measures = retrieval_measures(found, judgments, DEPTHS)
+    results = [hits(ids, scores, judged) for (ids, scores), judged in zip(lists, judgments, strict=True)]
+    measures = retrieval_measures(results, judgments, DEPTHS)
     rankings = [ranked(ids, scores, "descending") for ids, scores in lists]
     columns = {
         **measures,

@@ -1,7 +1,5 @@
 """TREC's text formats: judgments (qrels), topics and runs. Every bad line is named; nothing is half read."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

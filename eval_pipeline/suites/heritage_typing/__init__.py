@@ -1,7 +1,5 @@
 """Which of 19 types a heritage custodian is, from its description."""
 
-from __future__ import annotations
-
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
 from eval_pipeline.suites.heritage_typing.cases import TypingExpected, TypingInput

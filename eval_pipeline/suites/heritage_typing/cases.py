@@ -1,7 +1,5 @@
 """The golden cases: a description of a heritage custodian, and which of the 19 types it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a good golden set for custodian types contains."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,13 +32,13 @@ class SecondRow(msgspec.Struct, frozen=True):
 def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
     """What a second annotator said, by case."""
     problems = Problems()
-    found: dict[str, tuple[str, ...]] = {
+    results: dict[str, tuple[str, ...]] = {
         row.record.id: (row.record.gold_type,)
         for file in sorted(folder.rglob("*.tsv"))
         for row in read_tsv(file, SecondRow, problems)
     }
     problems.stop_if_any()
-    return found
+    return results
 
 
 def measure(case: TypingCase) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Scoring types: exactly, by category, per class, and what is confused with what."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

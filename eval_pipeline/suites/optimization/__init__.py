@@ -1,7 +1,5 @@
 """Optimization: a short or vague video prompt, worked out for a target model."""
 
-from __future__ import annotations
-
 from eval_pipeline.suite import Suite, per_case
 from eval_pipeline.suites.optimization.cases import OptimizationCases, OptimizationExpected, OptimizationInput
 from eval_pipeline.suites.optimization.engine import Parameters, optimize

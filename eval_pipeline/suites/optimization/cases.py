@@ -1,7 +1,5 @@
 """The golden format: a prompt to optimize, and what a good optimization of it is like."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any

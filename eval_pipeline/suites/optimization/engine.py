@@ -6,8 +6,6 @@ of the templates is taken follows from the prompt itself, so that the same promp
 answer. It is the floor that a model must beat.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Annotated

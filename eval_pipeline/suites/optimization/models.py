@@ -1,7 +1,5 @@
 """What judges optimized prompts: conventions of target models, the thesaurus, and detectors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a good golden set for optimization contains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eval_pipeline.suite import Requirement, case_count, each_case, every_value

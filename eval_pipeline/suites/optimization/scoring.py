@@ -1,7 +1,5 @@
 """Scoring optimized prompts: intent, completeness, length, vocabulary, and what target models like."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -94,7 +92,7 @@ def score_case(item: Item, context: Context) -> CaseScore:
             *_diagnoses(judgement, words, terms),
             *(Diagnosis("breaks_model_rule", rule.id, rule.reason) for rule in broken),
             *(Diagnosis("forbidden_pattern", pattern, hit) for pattern, hit in sorted(hits.items())),
-            *(Diagnosis("below_minimum", told, "") for told in missed),
+            *(Diagnosis("below_minimum", message, "") for message in missed),
         ],
     )
 

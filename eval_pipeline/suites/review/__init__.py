@@ -1,7 +1,5 @@
 """Review: errors in a design, a change of code or a plan, found by a workflow of concerns and methods."""
 
-from __future__ import annotations
-
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
 from eval_pipeline.suites.review.advice import advise

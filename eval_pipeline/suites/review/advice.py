@@ -1,7 +1,5 @@
 """What to do about a gate that does not pass: the actions of the bands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eval_pipeline.language.word_lists import line_lists

@@ -1,7 +1,5 @@
 """The golden format: a document to review, and the errors that were planted in it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, get_args

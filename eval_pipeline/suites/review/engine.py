@@ -5,8 +5,6 @@ or anywhere in the document; the finding quotes the line and names its number. I
 often come with, and nothing of what a document means: the floor that a model must beat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Experiments: how numbers went from run to run, how stable they are, and versions side by side."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -86,8 +84,8 @@ def experiment(
     blank = dict.fromkeys([*(f"run {index}" for index in range(1, runs + 1)), "mean", "sd", "RS"], None)
     consistency = over_trials["finding_consistency"]
     recurrent = number(over_trials["finding_recurrence"])
-    told = f"FC = {number(consistency)} over {counted(runs, 'run')}; {recurrent} of findings recur"
-    rows.append({"metric": "FC", **blank, "mean": consistency, "line": told})
+    message = f"FC = {number(consistency)} over {counted(runs, 'run')}; {recurrent} of findings recur"
+    rows.append({"metric": "FC", **blank, "mean": consistency, "line": message})
     overall = overall_stability(stabilities) or f"cannot be told ({LEAST_TRIALS} runs needed)"
     rows.append({"metric": "overall", **blank, "line": f"Stability: {overall}"})
     return rows
@@ -147,8 +145,8 @@ def _delta(base: Sequence[float | None] | None, values: Sequence[float | None]) 
     if len(before) < len(base) or len(after) < len(values):
         return {"ID": NOTHING, "Sig?": NOTHING}
     enough = min(len(before), len(after)) >= LEAST_TRIALS
-    told = f"needs {LEAST_TRIALS} runs" if not enough else "Y" if pooled_sd_rule(before, after) else "N"
-    return {"ID": change(statistics.fmean(after) - statistics.fmean(before), "points"), "Sig?": told}
+    message = f"needs {LEAST_TRIALS} runs" if not enough else "Y" if pooled_sd_rule(before, after) else "N"
+    return {"ID": change(statistics.fmean(after) - statistics.fmean(before), "points"), "Sig?": message}
 
 
 def category_heatmap(experiments: Mapping[str, Experiment]) -> Rows:
@@ -181,12 +179,12 @@ def _found_by_trial(
 ) -> list[list[set[str]]]:
     """What was found in every trial of every task; nothing in a trial that failed."""
     trials = len(values["detection_rate"])
-    found: dict[str, dict[int, set[str]]] = {}
+    results: dict[str, dict[int, set[str]]] = {}
     for case_id, trial, row in keyed:
         if row.table == FOUND_TABLE:
-            found.setdefault(case_id, {}).setdefault(trial, set()).add(row.row_key)
+            results.setdefault(case_id, {}).setdefault(trial, set()).add(row.row_key)
     return [
-        [*by_trial.values(), *(set() for _ in range(trials - len(by_trial)))] for by_trial in found.values()
+        [*by_trial.values(), *(set() for _ in range(trials - len(by_trial)))] for by_trial in results.values()
     ]
 
 

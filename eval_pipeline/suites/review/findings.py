@@ -1,7 +1,5 @@
 """The output contract: what a workflow found, by which concern and method, and what it spent on it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, get_args
 
 import msgspec

@@ -6,8 +6,6 @@ the project's state remembers the last row that was added. Against rewriting eve
 only version control helps.
 """
 
-from __future__ import annotations
-
 import datetime
 import fcntl
 import os
@@ -112,8 +110,8 @@ class Ledger:
         if self._memory.is_file():
             for seen, _ in read_json(self._memory, Head, problems):
                 if len(rows) < seen.number or rows[seen.number - 1].hash != seen.hash:
-                    told = f"was cut off or rewritten: row {seen.number} is not the one that was seen here"
-                    problems.add(self._path, told, REMEDY)
+                    message = f"was cut off or rewritten: row {seen.number} is not the one that was seen here"
+                    problems.add(self._path, message, REMEDY)
         problems.stop_if_any()
         return rows
 

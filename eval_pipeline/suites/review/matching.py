@@ -1,7 +1,5 @@
 """Which finding is about which expected error: by quote, location and category, or as a person decided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -82,8 +80,8 @@ def fit(finding: Finding, error: ExpectedError) -> Fit | None:
     places = " and ".join(agreed)
     if finding.category == error.category:
         return Fit(FULL, f"{places} and category agree", len(agreed))
-    told = f"{places} agree{'s' if len(agreed) == 1 else ''}; {finding.category} is not {error.category}"
-    return Fit(PARTIAL, told, len(agreed))
+    message = f"{places} agree{'s' if len(agreed) == 1 else ''}; {finding.category} is not {error.category}"
+    return Fit(PARTIAL, message, len(agreed))
 
 
 def match_findings(
@@ -98,13 +96,13 @@ def match_findings(
         if (decision := _valid(decisions.get((task, finding.key)), ordered))
     }
     fits = {
-        (row, column): found
+        (row, column): result
         for row, finding in enumerate(kept)
         for column, error in enumerate(ordered)
-        if (found := _fit(finding, error, decided.get(row)))
+        if (result := _fit(finding, error, decided.get(row)))
     }
     pairs = maximum_matching(
-        (row, column, _weights(kept[row], ordered[column], found)) for (row, column), found in fits.items()
+        (row, column, _weights(kept[row], ordered[column], result)) for (row, column), result in fits.items()
     )
     taken = dict(pairs)
     matches = [

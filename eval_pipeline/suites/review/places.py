@@ -1,7 +1,5 @@
 """Where something is said: whether two quotes, or two locations, mean the same place."""
 
-from __future__ import annotations
-
 import re
 
 from eval_pipeline.metrics.text import normalize, occurs_as_words, word_count

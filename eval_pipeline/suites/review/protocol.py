@@ -6,8 +6,6 @@
 4. bias: what was said blind is held against what was decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -69,7 +67,7 @@ class TaskReview:
 
 def tasks_of(cases: Iterator[GoldenCase], answers: AnswerSource) -> list[TaskReview]:
     """The tasks that an evaluation has findings for."""
-    found = []
+    results = []
     for golden in cases:
         trials = []
         for trial in answers.trials:
@@ -77,8 +75,8 @@ def tasks_of(cases: Iterator[GoldenCase], answers: AnswerSource) -> list[TaskRev
             if isinstance(parsed, Usable) and isinstance(parsed.output, Findings):
                 trials.append(parsed.output.findings)
         if trials:
-            found.append(TaskReview(golden, tuple(trials)))
-    return found
+            results.append(TaskReview(golden, tuple(trials)))
+    return results
 
 
 @dataclass(frozen=True)
@@ -123,13 +121,13 @@ class Session:
 
     def undecided(self, task: TaskReview) -> dict[str, str]:
         """Findings that quote and location do not settle, with the reason."""
-        found: dict[str, str] = {}
+        results: dict[str, str] = {}
         for outcome in self.outcomes(task):
             for finding in outcome.pending:
-                found[finding.key] = "no expected error has its quote or location"
+                results[finding.key] = "no expected error has its quote or location"
             for match in outcome.ambiguous:
-                found[match.finding.key] = f"{match.error.id}: {match.reason}"
-        return found
+                results[match.finding.key] = f"{match.error.id}: {match.reason}"
+        return results
 
     def answer(self, step: Step, task: TaskReview, subject: str, answers: Mapping[str, str]) -> Row:
         """Record an answer; one that is sealed cannot be changed, and the attempt is recorded."""
@@ -153,20 +151,20 @@ class Session:
             ruled = self.ledger.answers(step, self.evaluation, task.id)
             for match in self.matches(task):
                 if match.finding.key not in ruled:
-                    told = {"error": match.error.id, "credit": str(match.credit), "reason": match.reason}
-                    self._add(step, "match", task.id, match.finding.key, told)
+                    ruling = {"error": match.error.id, "credit": str(match.credit), "reason": match.reason}
+                    self._add(step, "match", task.id, match.finding.key, ruling)
         return self.ledger.seal(
             step, evaluation=self.evaluation, version=self.version, task=task.id, author=self.author
         )
 
     def matches(self, task: TaskReview) -> list[Match]:
         """The matches of all trials, each finding and error once."""
-        found = {
+        results = {
             (match.finding.key, match.error.id): match
             for outcome in self.outcomes(task)
             for match in outcome.matches
         }
-        return [found[key] for key in sorted(found)]
+        return [results[key] for key in sorted(results)]
 
     def seen_before(self, task: TaskReview) -> bool:
         """Whether the author was shown this task's ground truth in an earlier session."""
@@ -229,8 +227,8 @@ class Session:
         findings = task.findings
         for key, decision in self._rulings(task):
             for error in task.errors if key in findings else ():
-                found = fit(findings[key], error)
-                alone = found.credit if found else 0.0
+                result = fit(findings[key], error)
+                alone = result.credit if result else 0.0
                 given = CREDITS.get(decision["ruling"], 0.0) if decision.get("error") == error.id else 0.0
                 if given > alone and predicted.get(error.id) == "NO":
                     yield Flag("generous matching", f"{error.id}: predicted NO, ruled {decision['ruling']}")
@@ -246,5 +244,5 @@ class Session:
         definite = {error: said for error, said in self._predictions(task).items() if said != "MAYBE"}
         wrong = [error for error, said in definite.items() if (said == "YES") != (error in detected)]
         if len(definite) >= LEAST_PREDICTIONS and len(wrong) > SYSTEMATIC * len(definite):
-            told = f"{len(wrong)} of {len(definite)} were wrong: {', '.join(sorted(wrong))}"
-            yield Flag("systematically wrong predictions", told)
+            message = f"{len(wrong)} of {len(definite)} were wrong: {', '.join(sorted(wrong))}"
+            yield Flag("systematically wrong predictions", message)

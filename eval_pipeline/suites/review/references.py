@@ -1,7 +1,5 @@
 """What people decided about findings: the sealed rulings of the blind protocol's ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a good golden set for reviews contains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eval_pipeline.numbers import counted
@@ -22,11 +20,11 @@ def measure(case: ReviewCase) -> dict[str, Any]:
 
 
 def _rare_categories(overview: Overview) -> list[str]:
-    found = [name for names in overview.measures["categories"] for name in names]
+    results = [name for names in overview.measures["categories"] for name in names]
     return [
-        f"{name}: in {counted(found.count(name), 'task')}, at least {TASKS_PER_CATEGORY} needed"
+        f"{name}: in {counted(results.count(name), 'task')}, at least {TASKS_PER_CATEGORY} needed"
         for name in CATEGORIES
-        if found.count(name) < TASKS_PER_CATEGORY
+        if results.count(name) < TASKS_PER_CATEGORY
     ]
 
 

@@ -1,7 +1,5 @@
 """Scoring findings: detection by severity and category, precision, depth, and what it all cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -160,9 +158,9 @@ def _concern_rows(output: Findings, matches: Sequence[Match]) -> Iterator[KeyedC
 
 def _found_rows(outcome: Outcome) -> Iterator[KeyedCount]:
     """What makes findings of different trials the same: the error they match, or else their place."""
-    found = {f"error {match.error.id}" for match in outcome.matches}
-    found |= {f"place {finding.place}" for finding in (*outcome.bonus, *outcome.false, *outcome.pending)}
-    return (KeyedCount(FOUND_TABLE, name, "trials", 1.0) for name in sorted(found))
+    results = {f"error {match.error.id}" for match in outcome.matches}
+    results |= {f"place {finding.place}" for finding in (*outcome.bonus, *outcome.false, *outcome.pending)}
+    return (KeyedCount(FOUND_TABLE, name, "trials", 1.0) for name in sorted(results))
 
 
 def _told(finding: Finding) -> str:

@@ -1,7 +1,5 @@
 """Tables for people: by severity, category and concern, what a sample may claim, and what hides in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from eval_pipeline.numbers import counted, number
@@ -48,8 +46,8 @@ def _rates(table: KeyedSums, names: Sequence[str]) -> dict[str, tuple[float, flo
 def severities(table: KeyedSums) -> Rows:
     """Detected and missed errors by severity, over all trials."""
     return [
-        {"severity": name, "detected": found, "missed": wanted - found, "rate": found / wanted}
-        for name, (wanted, found) in _rates(table, SEVERITIES).items()
+        {"severity": name, "detected": each, "missed": wanted - each, "rate": each / wanted}
+        for name, (wanted, each) in _rates(table, SEVERITIES).items()
     ]
 
 
@@ -60,13 +58,13 @@ def categories(table: KeyedSums) -> Rows:
     return [
         {
             "category": name,
-            "detected": found,
-            "missed": wanted - found,
-            "rate": found / wanted,
+            "detected": each,
+            "missed": wanted - each,
+            "rate": each / wanted,
             "tasks": tasks[name],
-            "sign": category_sign(found / wanted),
+            "sign": category_sign(each / wanted),
         }
-        for name, (wanted, found) in _rates(table, CATEGORIES).items()
+        for name, (wanted, each) in _rates(table, CATEGORIES).items()
     ]
 
 
@@ -122,15 +120,15 @@ TABLE_UNITS: Mapping[str, Unit] = {"rate": "fraction", "RS": "number", **EXPERIM
 
 def problems(tables: Mapping[str, Rows]) -> list[str]:
     """What the headline hides: blind spots, instability, claims that the sample is too small for."""
-    found = _blind_spots(tables[CATEGORY_TABLE])
+    result = _blind_spots(tables[CATEGORY_TABLE])
     lines = {row["metric"]: row for row in tables[EXPERIMENT_TABLE]}
-    found += [row["line"] for name, row in lines.items() if name != "overall" and _shaky(row)]
-    found += [row["claims"] for row in tables[SAMPLE_TABLE] if "no " in row["claims"]]
+    result += [row["line"] for name, row in lines.items() if name != "overall" and _shaky(row)]
+    result += [row["claims"] for row in tables[SAMPLE_TABLE] if "no " in row["claims"]]
     discovery = lines.get("DIS", {}).get("mean")
     if discovery is not None and discovery > HIGH_DISCOVERY:
         count = counted(len(tables[BONUS_TABLE]), "confirmed finding")
-        found.append(f"discovery rate {number(discovery)}: the ground truth is incomplete, add the {count}")
-    return found
+        result.append(f"discovery rate {number(discovery)}: the ground truth is incomplete, add the {count}")
+    return result
 
 
 def _shaky(row: Mapping[str, object]) -> bool:

@@ -1,7 +1,5 @@
 """Labelling the visual control points of a video prompt: who, what, where, and how it is filmed."""
 
-from __future__ import annotations
-
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites.span_labeling.cases import SpanCases, SpanExpected, SpanInput
 from eval_pipeline.suites.span_labeling.engine import Parameters, label

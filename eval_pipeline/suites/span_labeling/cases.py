@@ -1,7 +1,5 @@
 """The golden format: video prompts with the spans that a human expert marks in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -73,10 +71,10 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
 
 
 def _remedy(prompt: str, span: Span) -> str:
-    found = prompt.find(span.text)
-    if found < 0:
+    result = prompt.find(span.text)
+    if result < 0:
         return "Copy the text from the prompt to the letter."
-    return f"It first stands at {found} to {found + len(span.text)}; offsets count code points."
+    return f"It first stands at {result} to {result + len(span.text)}; offsets count code points."
 
 
 class SpanCases:

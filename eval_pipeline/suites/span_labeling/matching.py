@@ -3,8 +3,6 @@
 A batch is matched as columns: only spans that could be matched in more than one way need a matching.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -34,19 +32,19 @@ def find_pairs(gold: Side, predicted: Side, base: Indices, minimum_iou: float, d
     With prompts laid end to end, no span meets one of another case.
     """
     gold_base, predicted_base = base[gold.case], base[predicted.case]
-    found: Overlaps = overlaps(
+    result: Overlaps = overlaps(
         gold.start + gold_base,
         gold.end + gold_base,
         predicted.start + predicted_base,
         predicted.end + predicted_base,
     )
-    g, p = found.first, found.second
-    union = (gold.end - gold.start)[g] + (predicted.end - predicted.start)[p] - found.length
+    g, p = result.first, result.second
+    union = (gold.end - gold.start)[g] + (predicted.end - predicted.start)[p] - result.length
     close = (np.abs(gold.start[g] - predicted.start[p]) <= drift) & (
         np.abs(gold.end[g] - predicted.end[p]) <= drift
     )
-    agree = (found.length >= minimum_iou * union - TOLERANCE) | close
-    return Pairs(g, p, found.length, agree, gold.label[g] == predicted.label[p])
+    agree = (result.length >= minimum_iou * union - TOLERANCE) | close
+    return Pairs(g, p, result.length, agree, gold.label[g] == predicted.label[p])
 
 
 def match(pairs: Pairs, wanted: Flags, predicted: Side) -> tuple[Indices, Indices]:
@@ -64,9 +62,9 @@ def match(pairs: Pairs, wanted: Flags, predicted: Side) -> tuple[Indices, Indice
     alone = _with_no_rival(columns, rows)
     taken.append(_best_of_each(chosen[alone], columns[alone], pairs, predicted))
     rest = chosen[~alone]
-    found = np.concatenate(taken)
+    result = np.concatenate(taken)
     if not len(rest):
-        return pairs.gold[found], pairs.predicted[found]
+        return pairs.gold[result], pairs.predicted[result]
     candidates = zip(
         pairs.gold[rest].tolist(),
         pairs.predicted[rest].tolist(),
@@ -75,8 +73,8 @@ def match(pairs: Pairs, wanted: Flags, predicted: Side) -> tuple[Indices, Indice
     )
     settled = np.array(maximum_matching(candidates), dtype=np.int64)
     return (
-        np.concatenate([pairs.gold[found], settled[:, 0]]),
-        np.concatenate([pairs.predicted[found], settled[:, 1]]),
+        np.concatenate([pairs.gold[result], settled[:, 0]]),
+        np.concatenate([pairs.predicted[result], settled[:, 1]]),
     )
 
 

@@ -1,7 +1,5 @@
 """Spans of many cases as columns: located where they really stand, without duplicates, in a fixed order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """What a good golden set for span labeling contains."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -33,29 +31,29 @@ def measure(case: SpanCase) -> dict[str, Any]:
 
 def _distribution(overview: Overview) -> list[str]:
     kinds = overview.attributes.get("kind", ())
-    found = Counter(kinds)
+    results = Counter(kinds)
     size = counted(len(kinds), "prompt")
     return [
-        f"{kind}: {found[kind]:,} of {size} ({number(found[kind] / len(kinds))}), {share} % wanted"
+        f"{kind}: {results[kind]:,} of {size} ({number(results[kind] / len(kinds))}), {share} % wanted"
         for kind, share in KINDS.items()
-        if abs(found[kind] / len(kinds) - share / 100) > DISTRIBUTION_TOLERANCE + 1e-9
+        if abs(results[kind] / len(kinds) - share / 100) > DISTRIBUTION_TOLERANCE + 1e-9
     ]
 
 
 def _sizes(overview: Overview) -> list[str]:
-    found = Counter(overview.attributes.get("kind", ()))
+    results = Counter(overview.attributes.get("kind", ()))
     return [
-        f"{kind}: {counted(found[kind], 'prompt')}, at least {share * CASES // 100} needed"
+        f"{kind}: {counted(results[kind], 'prompt')}, at least {share * CASES // 100} needed"
         for kind, share in KINDS.items()
-        if found[kind] < share * CASES // 100
+        if results[kind] < share * CASES // 100
     ]
 
 
 def _support(overview: Overview) -> list[str]:
-    found = Counter(name for names in overview.measures["categories"] for name in names)
+    results = Counter(name for names in overview.measures["categories"] for name in names)
     return [
         f"{name}: {counted(count, 'span')}, at least {SPANS_PER_CATEGORY} needed"
-        for name, count in sorted(found.items())
+        for name, count in sorted(results.items())
         if count < SPANS_PER_CATEGORY
     ]
 

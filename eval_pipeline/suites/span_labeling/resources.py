@@ -1,7 +1,5 @@
 """What the suite keeps as data: the taxonomy of categories, and the words that the embedded engine knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 A batch is scored as columns: only spans that could be matched in more than one way need a matching.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated
@@ -119,8 +117,8 @@ def _summed(
     """How often each cell (case, row, column) occurs."""
     height, width = len(rows), len(columns)
     codes = np.concatenate([(case * height + row) * width + column for case, row, column in counted])
-    found, counts = np.unique(codes, return_counts=True)
-    cases, cells = np.divmod(found, height * width)
+    result, counts = np.unique(codes, return_counts=True)
+    cases, cells = np.divmod(result, height * width)
     # The same few cells come back in every case: each is made once.
     kinds, which = np.unique(cells * (counts.max(initial=0) + 1) + counts, return_inverse=True)
     places, values = np.divmod(kinds, counts.max(initial=0) + 1)
@@ -134,21 +132,21 @@ def _summed(
 def _diagnoses(read: Reading, outcome: Outcome) -> Iterator[tuple[int, Diagnosis]]:
     gold, predicted = read.gold, read.predicted
     wrong = gold.label[outcome.gold] != predicted.label[outcome.predicted]
-    for case, told in _told(gold, np.flatnonzero(outcome.missed), read.names):
-        yield case, Diagnosis("missed", told, "")
-    for (case, told), (_, got) in zip(
+    for case, message in _told(gold, np.flatnonzero(outcome.missed), read.names):
+        yield case, Diagnosis("missed", message, "")
+    for (case, message), (_, got) in zip(
         _told(gold, outcome.gold[wrong], read.names),
         _told(predicted, outcome.predicted[wrong], read.names),
         strict=True,
     ):
-        yield case, Diagnosis("wrong_category", told, got)
-    for case, told in _told(gold, np.flatnonzero(outcome.fragmented), read.names):
-        yield case, Diagnosis("fragmented", told, "")
-    for case, told in _told(predicted, np.flatnonzero(outcome.over_extracted), read.names):
-        yield case, Diagnosis("over_extracted", "", told)
+        yield case, Diagnosis("wrong_category", message, got)
+    for case, message in _told(gold, np.flatnonzero(outcome.fragmented), read.names):
+        yield case, Diagnosis("fragmented", message, "")
+    for case, message in _told(predicted, np.flatnonzero(outcome.over_extracted), read.names):
+        yield case, Diagnosis("over_extracted", "", message)
     for stray in read.misaligned:
-        told = f"{stray.text[:LONGEST_TOLD]} at {stray.start}–{stray.end}"
-        yield stray.case, Diagnosis("misaligned", "", told)
+        message = f"{stray.text[:LONGEST_TOLD]} at {stray.start}–{stray.end}"
+        yield stray.case, Diagnosis("misaligned", "", message)
 
 
 def _told(side: Side, chosen: Indices, names: Sequence[str]) -> Iterator[tuple[int, str]]:

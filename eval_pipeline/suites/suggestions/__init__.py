@@ -1,7 +1,5 @@
 """Suggestions: alternatives to a highlighted span of a video prompt."""
 
-from __future__ import annotations
-
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, matrix_rows, per_case
 from eval_pipeline.suites.suggestions.cases import (

@@ -1,7 +1,5 @@
 """The golden format: a prompt, a span in it, and what good alternatives to the span are like."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

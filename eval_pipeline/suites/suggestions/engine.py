@@ -5,8 +5,6 @@ candidates; the first is the one most unlike the original among those that still
 ones are those most unlike what was chosen before. It is the floor that a model must beat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -84,7 +82,7 @@ def _candidates(given: SuggestionInput, parameters: Parameters, lexicon: Lexicon
     before = [word.text for word in words(given.prompt[: given.start])][-1:]
     article = before[0].casefold() if before and before[0].casefold() in ("a", "an") else ""
     form = form_of(given.span, given.category)
-    found = {
+    results = {
         phrase
         for category, forms in lexicon.items()
         if _in_scope(category, given.category, parameters.scope)
@@ -94,7 +92,7 @@ def _candidates(given: SuggestionInput, parameters: Parameters, lexicon: Lexicon
     }
     return sorted(
         phrase
-        for phrase in found
+        for phrase in results
         if not (parameters.match_article and article and not _fits(article, phrase))
         and not (parameters.match_length and length_appropriateness(given.span, phrase) < 1.0)
         and not set(normalize(phrase).split()) & set(normalize(given.span).split())
@@ -103,10 +101,10 @@ def _candidates(given: SuggestionInput, parameters: Parameters, lexicon: Lexicon
 
 def form_of(span: str, category: str) -> Form:
     """The grammatical form of a span, coarsely."""
-    found = [word.text.casefold() for word in words(span)]
-    if not found:
+    results = [word.text.casefold() for word in words(span)]
+    if not results:
         return "singular"
-    first, last = tags_of(found[0]), tags_of(found[-1])
+    first, last = tags_of(results[0]), tags_of(results[-1])
     if parent(category) == "action":
         return "gerund" if Tag.GERUND in first else "third"
     if parent(category) == "subject" and Tag.PLURAL in last and Tag.SINGULAR not in last:

@@ -1,7 +1,5 @@
 """The models that judge suggestions: the embedder, the classifier of categories, the check of syntax."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -75,12 +73,12 @@ def trained_models(context: Context) -> Sequence[Model]:
 
     def measure() -> Measured:
         result = classifier_of(context).cross_validate()
-        told = (
+        message = (
             f"finds the parent category of {result.parents:.1%} (and the category of "
             f"{result.categories:.1%}) of {result.phrases} golden spans, each of {result.prompts} prompts "
             "left out in turn"
         )
-        return Measured(result.parents, told)
+        return Measured(result.parents, message)
 
     return [Model("category classifier", ("category_coherence",), measure)]
 

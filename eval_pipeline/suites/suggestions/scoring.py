@@ -1,7 +1,5 @@
 """Scoring suggestions: five dimensions, none of which needs a right answer."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
@@ -57,13 +55,13 @@ class Annotations(NamedTuple):
 def annotate(items: Sequence[Item], context: Context) -> Annotations:
     """Embed, classify and read every text of a batch, each once."""
     chosen = [(item.case, distinct(item.output.suggestions)) for item in items]
-    texts = sorted({text for case, found in chosen for text in (case.input.span, *found)})
+    texts = sorted({text for case, each in chosen for text in (case.input.span, *each)})
     vectors = default_embedder().embed(texts)
-    keys = [(case.id, text) for case, found in chosen for text in found]
+    keys = [(case.id, text) for case, each in chosen for text in each]
     categories = classifier_of(context).classify(
-        [text for _, text in keys], [case.input.prompt for case, found in chosen for _ in found]
+        [text for _, text in keys], [case.input.prompt for case, each in chosen for _ in each]
     )
-    modified = {dropped_in(case, text) for case, found in chosen for text in found}
+    modified = {dropped_in(case, text) for case, each in chosen for text in each}
     return Annotations(
         dict(zip(texts, vectors, strict=True)),
         dict(zip(keys, categories, strict=True)),
@@ -73,10 +71,10 @@ def annotate(items: Sequence[Item], context: Context) -> Annotations:
 
 def distinct(suggestions: Iterable[str]) -> list[str]:
     """Suggestions that differ after normalisation, sorted; of several spellings the first in order."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for text in sorted(suggestions):
-        found.setdefault(normalize(text), text)
-    return [found[key] for key in sorted(found)]
+        results.setdefault(normalize(text), text)
+    return [results[key] for key in sorted(results)]
 
 
 def dropped_in(case: SuggestionCase, suggestion: str) -> str:
@@ -89,32 +87,32 @@ def score_case(item: Item, context: Context) -> CaseScore:
     """The counts and diagnoses of one output."""
     case: SuggestionCase = item.case
     seen: Annotations = context.annotations
-    found = distinct(item.output.suggestions)
-    forbidden = {normalize(text) for text in case.expected.forbidden_outputs} & set(map(normalize, found))
-    categories = {text: seen.categories[case.id, text] for text in found}
-    coherent = {text for text in found if text.strip() and _coherent(case, categories[text])}
-    sound = {text for text in found if text.strip() and seen.sound[dropped_in(case, text)]}
-    lengths = [length_appropriateness(case.input.span, text) for text in found]
+    result = distinct(item.output.suggestions)
+    forbidden = {normalize(text) for text in case.expected.forbidden_outputs} & set(map(normalize, result))
+    categories = {text: seen.categories[case.id, text] for text in result}
+    coherent = {text for text in result if text.strip() and _coherent(case, categories[text])}
+    sound = {text for text in result if text.strip() and seen.sound[dropped_in(case, text)]}
+    lengths = [length_appropriateness(case.input.span, text) for text in result]
     values: dict[str, float | None] = {
-        "category_coherence": len(coherent) / len(found) if found else 0.0,
-        "diversity": diversity([seen.vectors[text] for text in found]),
+        "category_coherence": len(coherent) / len(result) if result else 0.0,
+        "diversity": diversity([seen.vectors[text] for text in result]),
         "non_repetition": _mean(
-            non_repetition(case.input.span, text, forbidden, seen.vectors) for text in found
+            non_repetition(case.input.span, text, forbidden, seen.vectors) for text in result
         ),
-        "syntactic_validity": len(sound) / len(found) if found else 0.0,
+        "syntactic_validity": len(sound) / len(result) if result else 0.0,
         "length_appropriateness": _mean(lengths),
         "length_in_range": _mean(float(length == 1.0) for length in lengths),
-        "forbidden_rate": ratio(len(forbidden), len(found)),
-        "duplicate_rate": ratio(len(item.output.suggestions) - len(found), len(item.output.suggestions)),
+        "forbidden_rate": ratio(len(forbidden), len(result)),
+        "duplicate_rate": ratio(len(item.output.suggestions) - len(result), len(item.output.suggestions)),
     }
     missed = below_minimum(case.expected.qualities, values)
     return CaseScore(
         {**mean_counts(values), "minima_missed": float(len(missed)), "forbidden": float(len(forbidden))},
         [
             KeyedCount(CLASSIFIED_AS, parent(case.input.category), parent(categories[text]), 1.0)
-            for text in found
+            for text in result
         ],
-        list(_diagnoses(case, found, coherent, sound, forbidden, categories, missed)),
+        list(_diagnoses(case, result, coherent, sound, forbidden, categories, missed)),
     )
 
 
@@ -136,8 +134,8 @@ def _diagnoses(
             yield Diagnosis("forbidden_output", "", text)
         if length_appropriateness(case.input.span, text) < 1.0:
             yield Diagnosis("too_long_or_short", case.input.span, text)
-    for told in missed:
-        yield Diagnosis("below_minimum", told, "")
+    for message in missed:
+        yield Diagnosis("below_minimum", message, "")
 
 
 def errored(case: SuggestionCase, answer: Answer | None) -> CaseScore:
@@ -186,8 +184,8 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _broken(text: str) -> str:
-    found = faults(text)
-    return f"{text} (at {found[0].after} {found[0].text})".replace(" )", ")") if found else text
+    result = faults(text)
+    return f"{text} (at {result[0].after} {result[0].text})".replace(" )", ")") if result else text
 
 
 METRICS: tuple[Metric, ...] = (

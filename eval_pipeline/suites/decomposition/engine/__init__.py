@@ -5,8 +5,6 @@ content words are candidates, ranked by how often and where they stand; a reader
 the chosen concepts by what the verbs and cues between them state. It is the floor that a model must beat.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

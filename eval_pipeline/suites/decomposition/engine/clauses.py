@@ -1,7 +1,5 @@
 """Clauses of a sentence: which relationships they state between the concepts they mention."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The forms of common verbs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

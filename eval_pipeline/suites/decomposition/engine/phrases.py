@@ -1,7 +1,5 @@
 """Phrases of a text: which of them are concepts, and which name the same one."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -71,18 +69,18 @@ def find_candidates(sentences: Sequence[Sentence], aliases: Mapping[Stems, Stems
     """Every phrase of the text that could be a concept, in the order of first mention."""
     names = {*aliases, *aliases.values()}
     index = Names(names)
-    found: dict[Stems, Candidate] = {}
+    results: dict[Stems, Candidate] = {}
     for sentence in sentences:
         for start, end in _phrases(sentence.tokens, index):
             stems = stems_of(sentence.tokens[start:end])
             key = aliases.get(stems, stems)
-            candidate = found.setdefault(key, Candidate(key, sentence.text, key in names))
+            candidate = results.setdefault(key, Candidate(key, sentence.text, key in names))
             candidate.names.add(stems)
             candidate.mentions += 1
             candidate.roles += _stands_beside_verb(sentence.tokens, start, end)
             if stems == key:
                 candidate.surfaces[_surface(sentence, start, end)] += 1
-    return _fold_rare_specializations(found)
+    return _fold_rare_specializations(results)
 
 
 def _stands_beside_verb(tokens: Sequence[Token], start: int, end: int) -> bool:

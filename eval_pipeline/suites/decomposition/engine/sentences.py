@@ -4,8 +4,6 @@ Roles are coarse: a word gets its own from closed word classes, from the verb fo
 its neighbours.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from eval_pipeline.metrics.text import normalize, words

@@ -1,7 +1,5 @@
 """The embedded engine: names that are equal, or names that are alike, and places that stand in the text."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """The knowledge base that mentions are linked to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -62,8 +60,8 @@ def load_knowledge_base(folder: Path) -> KnowledgeBase:
         for field, value in _identifiers(institution):
             first = lines.setdefault((field, value), line)
             if first != line:
-                told = f"{value!r} also stands on line {first}"
-                problems.add(path, told, "An identifier names one institution.", line=line, field=field)
+                message = f"{value!r} also stands on line {first}"
+                problems.add(path, message, "An identifier names one institution.", line=line, field=field)
         institutions.append(institution)
     problems.stop_if_any()
     return KnowledgeBase(institutions)

@@ -1,7 +1,5 @@
 """The embedded engine: patterns, a gazetteer, or both, as a prompt version's parameters choose."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 
@@ -31,16 +29,16 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def extract(given: NerInput, parameters: Parameters, resources: Resources | None) -> Extraction:
     """The entities of a text, found by the chosen system; where two overlap, the surer one stays."""
     known = (resources or Resources()).find(given.text, parameters.aliases)
-    found: list[Found] = []
+    results: list[Found] = []
     if parameters.system != "regex":
-        found += known
+        results += known
     if parameters.system != "gazetteer":
-        found += times(given.text, parameters.periods)
-        found += codes(given.text)
-        found += institutions(given.text, given.language)
+        results += times(given.text, parameters.periods)
+        results += codes(given.text)
+        results += institutions(given.text, given.language)
         if parameters.guess_places:
-            found += places(given.text, given.language)
-    return Extraction([Entity(given.text[s:e], kind, s, e) for s, e, kind in _without_overlaps(found)])
+            results += places(given.text, given.language)
+    return Extraction([Entity(given.text[s:e], kind, s, e) for s, e, kind in _without_overlaps(results)])
 
 
 def _without_overlaps(found: Iterable[Found]) -> list[Found]:

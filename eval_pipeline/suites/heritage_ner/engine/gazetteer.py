@@ -73,11 +73,11 @@ class Resources:
         known = self._all if with_aliases else self._names_alone
         if known is None:
             return []
-        found = [
+        results = [
             Found(match.start(), match.end(), self.names.get(match.group()) or self.aliases[match.group()])
             for match in known.finditer(text)
         ]
-        return sorted(found, key=lambda each: (each.start - each.end, each.start))
+        return sorted(results, key=lambda each: (each.start - each.end, each.start))
 
     @cached_property
     def _all(self) -> re.Pattern[str] | None:

@@ -1,7 +1,5 @@
 """Names that a pattern of capitals and signal words gives away: institutions, and places by guess."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -26,15 +24,15 @@ _MOST_LINKS = 3
 
 def institutions(text: str, language: str) -> Iterator[Found]:
     """Capitalised names around a word such as museum, archief, Bibliothek or société."""
-    found = words(text)
-    for place, word in enumerate(found):
+    result = words(text)
+    for place, word in enumerate(result):
         kind = next((kind for kind, head in _HEADS.items() if head.fullmatch(word.text.casefold())), None)
         if kind is None or not word.text[0].isupper():
             continue
-        first = _leftmost(text, found, place) if language in _LEFTWARD else place
-        last = _rightmost(text, found, place)
+        first = _leftmost(text, result, place) if language in _LEFTWARD else place
+        last = _rightmost(text, result, place)
         if first < last or "-" in word.text:
-            yield Found(found[first].start, found[last].end, kind)
+            yield Found(result[first].start, result[last].end, kind)
 
 
 def _leftmost(text: str, found: Sequence[Word], place: int) -> int:
@@ -69,7 +67,7 @@ def _is_name(word: Word) -> bool:
 def places(text: str, language: str) -> Iterator[Found]:
     """A capitalised word right after a preposition of place: a guess, and often a wrong one."""
     prepositions = _PREPOSITIONS.get(language) or frozenset().union(*_PREPOSITIONS.values())
-    found = words(text)
-    for before, word in pairwise(found):
+    result = words(text)
+    for before, word in pairwise(result):
         if before.text.lower() in prepositions and word.text[0].isupper() and _joined(text, before, word):
             yield Found(word.start, word.end, "TOP")

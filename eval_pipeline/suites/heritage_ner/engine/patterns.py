@@ -1,7 +1,5 @@
 """Times and identifiers by their form, in the four languages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The embedded engine: BM25, dense vectors, or both, as a prompt's parameters say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -52,8 +50,8 @@ def prepare(given: RetrievalInput, parameters: Parameters, corpus: Corpus) -> Pr
     if parameters.system != "bm25":
         rankings["dense"] = corpus.by_meaning(given.query, parameters.depth)
     if len(rankings) == 1:
-        ((source, found),) = rankings.items()
-        candidates = [_candidate(each.passage, each.score, source) for each in found]
+        ((source, result),) = rankings.items()
+        candidates = [_candidate(each.passage, each.score, source) for each in result]
     else:
         candidates = fused(rankings, parameters.depth)
     return Prepared(given.query, given.language, candidates)

@@ -47,8 +47,8 @@ def load_corpus(folder: Path) -> Corpus:
     for passage, line in located:
         first = lines.setdefault(passage.doc_id, line)
         if first != line:
-            told = f"{passage.doc_id!r} is also the id of line {first}"
-            problems.add(path, told, "Give every passage an id of its own.", line=line, field="doc_id")
+            message = f"{passage.doc_id!r} is also the id of line {first}"
+            problems.add(path, message, "Give every passage an id of its own.", line=line, field="doc_id")
     problems.stop_if_any()
     return Corpus(located)
 
@@ -75,10 +75,10 @@ class Corpus:
     def by_words(self, query: str, language: str, kind: Words, depth: int) -> list[Scored]:
         """The best passages by BM25, over words as they stand or over their stems."""
         if kind == "words":
-            found = self._words.search(query, depth)
+            match = self._words.search(query, depth)
         else:
-            found = self._stems.search(stemmed(query, language), depth)
-        return [Scored(self._order[index], score) for index, score in found]
+            match = self._stems.search(stemmed(query, language), depth)
+        return [Scored(self._order[index], score) for index, score in match]
 
     def by_meaning(self, query: str, depth: int) -> list[Scored]:
         """The passages whose vectors lie nearest to the query's, in whatever language."""

@@ -1,7 +1,5 @@
 """The embedded engine: a classifier by keywords, as a prompt version's parameters steer it."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Literal

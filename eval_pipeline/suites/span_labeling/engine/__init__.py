@@ -5,8 +5,6 @@ function words, punctuation and verbs; the last known word of a phrase says what
 verbs are actions and take their objects along. It is the floor that a model must beat.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from eval_pipeline.suites.span_labeling.cases import Span, SpanInput
@@ -25,9 +23,9 @@ def label(prepared: SpanInput, parameters: Parameters, resources: Resources) -> 
     vocabulary = _vocabulary(_Key(resources.lexicon))
     figures = find_technical(prompt)
     phrases = find_phrases(prompt, vocabulary, figures, parameters)
-    found = sorted([*figures, *phrases])[:MOST_SPANS]
+    result = sorted([*figures, *phrases])[:MOST_SPANS]
     return Labels(
-        [Span(prompt[each.start : each.end], each.start, each.end, each.category) for each in found]
+        [Span(prompt[each.start : each.end], each.start, each.end, each.category) for each in result]
     )
 
 

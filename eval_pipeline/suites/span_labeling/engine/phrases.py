@@ -1,7 +1,5 @@
 """Phrases and actions: runs of content words named by their last known word, and verbs with their objects."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -87,24 +85,24 @@ class _Reader:
         last = Found(0, 0, "")
         while at < len(self._tokens):
             token = self._tokens[at]
-            found: Found | None
+            result: Found | None
             if not self._free[at] or token.is_function:
                 at += 1
                 continue
             if token.text == "camera" and (end := self._camera_move(at)) > at + 1:
-                found = self._span(at, end, CAMERA_MOVEMENT)
+                result = self._span(at, end, CAMERA_MOVEMENT)
             elif action := self._action_at(at):
                 end = self._action_end(at, action)
                 # Rain that falls and light that dances are no subjects.
                 follows = token.joined and self._tokens[at - 1].end == last.end
-                found = None if follows and last.category in SCENERY else self._span(at, end, action)
+                result = None if follows and last.category in SCENERY else self._span(at, end, action)
             else:
                 end = self._phrase_end(at)
-                found = self._phrase(at, end, last.category)
-                end = max(end, self._sound_end(end)) if found and found.category == AUDIO else end
-            if found:
-                yield found
-                last = found
+                result = self._phrase(at, end, last.category)
+                end = max(end, self._sound_end(end)) if result and result.category == AUDIO else end
+            if result:
+                yield result
+                last = result
             at = end
 
     def _span(self, first: int, end: int, category: str) -> Found:

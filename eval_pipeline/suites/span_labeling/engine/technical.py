@@ -1,7 +1,5 @@
 """Technical figures: what has a form of its own is found by pattern."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -30,12 +28,12 @@ _PATTERNS = {
 
 def find_technical(prompt: str) -> list[Found]:
     """Resolutions, frame rates, aspect ratios, durations, lenses and years; the first pattern wins."""
-    found: list[Found] = []
+    results: list[Found] = []
     taken = bytearray(len(prompt))
     for category, pattern in _PATTERNS.items():
         for match in pattern.finditer(prompt):
             start, end = match.span()
             if not any(taken[start:end]):
-                found.append(Found(start, end, category))
+                results.append(Found(start, end, category))
                 taken[start:end] = b"\1" * (end - start)
-    return sorted(found)
+    return sorted(results)

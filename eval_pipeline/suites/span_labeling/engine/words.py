@@ -47,22 +47,22 @@ class Token:
 
 def tokens_of(prompt: str) -> list[Token]:
     """The words of a prompt."""
-    found: list[Token] = []
+    results: list[Token] = []
     last = 0
     for word in words(prompt):
         between = prompt[last : word.start]
-        found.append(
+        results.append(
             Token(
                 word.text.casefold().replace("’", "'"),
                 word.start,
                 word.end,
-                joined=bool(found) and not between.strip(),
-                opens=not found or bool(_SENTENCE_END.search(between)),
+                joined=bool(results) and not between.strip(),
+                opens=not results or bool(_SENTENCE_END.search(between)),
                 names_field=_FIELD_END.match(prompt, word.end) is not None,
             )
         )
         last = word.end
-    return found
+    return results
 
 
 @dataclass(frozen=True)
