@@ -11,20 +11,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.metrics.rates import harmonic_mean, ratio
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suite import (
-    Case,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    Metric,
-    Sums,
-    defined,
-    mean,
-    mean_counts,
-)
 from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput, Relationship
 
 NEAR_MISS = 85.0
@@ -146,19 +135,19 @@ class _Marked:
     banned: set[Triple]
 
 
-def score_case(item: Item, context: Context) -> CaseScore:
+def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     """The counts and diagnoses of one output."""
-    case: Case[DecompositionInput, DecompositionExpected] = item.case
+    case: kit.Case[DecompositionInput, DecompositionExpected] = item.case
     vocabulary = Vocabulary.of(case.expected)
     extraction = Extraction.of(item.output, vocabulary)
     marked = _mark(case, extraction, vocabulary)
-    return CaseScore(
-        mean_counts(_values(marked, extraction)), (), list(_diagnoses(marked, extraction, vocabulary))
+    return kit.CaseScore(
+        kit.mean_counts(_values(marked, extraction)), (), list(_diagnoses(marked, extraction, vocabulary))
     )
 
 
 def _mark(
-    case: Case[DecompositionInput, DecompositionExpected], extraction: Extraction, vocabulary: Vocabulary
+    case: kit.Case[DecompositionInput, DecompositionExpected], extraction: Extraction, vocabulary: Vocabulary
 ) -> _Marked:
     expected, text = case.expected, normalize(case.input.source_text)
     extracted = set(extraction.quotes)
@@ -210,22 +199,22 @@ def _values(marked: _Marked, extraction: Extraction) -> dict[str, float | None]:
     }
 
 
-def _diagnoses(marked: _Marked, extraction: Extraction, vocabulary: Vocabulary) -> Iterator[Diagnosis]:
+def _diagnoses(marked: _Marked, extraction: Extraction, vocabulary: Vocabulary) -> Iterator[kit.Diagnosis]:
     missed = sorted(marked.wanted - marked.right)
     for label in missed:
         kind = "missed_required_concept" if label in marked.required else "missed_concept"
-        yield Diagnosis(kind, label, "")
+        yield kit.Diagnosis(kind, label, "")
     for label in sorted(marked.forbidden):
-        yield Diagnosis("forbidden_concept", "", label)
+        yield kit.Diagnosis("forbidden_concept", "", label)
     yield from _invented(sorted(marked.extracted - marked.wanted - marked.forbidden), missed)
     for label in sorted(marked.quoted - marked.verified):
-        yield Diagnosis("unverified_quote", label, extraction.quotes[label][0])
+        yield kit.Diagnosis("unverified_quote", label, extraction.quotes[label][0])
     for triple in sorted(marked.wanted_triples - marked.correct):
         required = triple in marked.required_triples
         kind = "missed_required_relationship" if required else "missed_relationship"
-        yield Diagnosis(kind, str(triple), "")
+        yield kit.Diagnosis(kind, str(triple), "")
     for triple in sorted(marked.banned):
-        yield Diagnosis("forbidden_relationship", "", str(triple))
+        yield kit.Diagnosis("forbidden_relationship", "", str(triple))
     wrong = sorted(extraction.triples - marked.wanted_triples - marked.banned)
     yield from _wrong_relationships(wrong, marked.wanted_triples, vocabulary)
 
@@ -248,10 +237,10 @@ def overall_score(
     return rewards - PENALTY * (hallucination_rate or 0.0)
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when no required concept and no required relationship is missed."""
     complete = [
-        (sums[defined(name)] == 0) | (sums[name] >= sums[defined(name)] - 1e-9)
+        (sums[kit.defined(name)] == 0) | (sums[name] >= sums[kit.defined(name)] - 1e-9)
         for name in ("required_recall", "required_relationship_recall")
     ]
     return np.asarray(np.logical_and.reduce(complete), dtype=np.bool_)
@@ -264,7 +253,7 @@ def _share(part: Collection[object], whole: Collection[object], wanted: Collecti
     return len(part) / len(whole)
 
 
-def _invented(labels: Sequence[str], missed: Sequence[str]) -> Iterator[Diagnosis]:
+def _invented(labels: Sequence[str], missed: Sequence[str]) -> Iterator[kit.Diagnosis]:
     """Wrong concepts; one that is close to a missed concept is a candidate for an alias."""
     from rapidfuzz import fuzz, process
 
@@ -272,54 +261,54 @@ def _invented(labels: Sequence[str], missed: Sequence[str]) -> Iterator[Diagnosi
     for label in labels:
         near = process.extractOne(label, normalized, scorer=fuzz.token_sort_ratio, score_cutoff=NEAR_MISS)
         if near:
-            yield Diagnosis("alias_candidate", missed[near[2]], label)
+            yield kit.Diagnosis("alias_candidate", missed[near[2]], label)
         else:
-            yield Diagnosis("invented_concept", "", label)
+            yield kit.Diagnosis("invented_concept", "", label)
 
 
 def _wrong_relationships(
     triples: Sequence[Triple], wanted: set[Triple], vocabulary: Vocabulary
-) -> Iterator[Diagnosis]:
+) -> Iterator[kit.Diagnosis]:
     pairs = {(triple.source, triple.target): triple for triple in sorted(wanted, reverse=True)}
     for triple in triples:
         flipped = Triple(triple.target, triple.source, triple.predicate)
         same_ends = pairs.get((triple.source, triple.target))
         if flipped in wanted:
-            yield Diagnosis("reversed", str(flipped), str(triple))
+            yield kit.Diagnosis("reversed", str(flipped), str(triple))
         elif same_ends is not None:
-            yield Diagnosis("wrong_predicate", str(same_ends), str(triple))
+            yield kit.Diagnosis("wrong_predicate", str(same_ends), str(triple))
         elif not (vocabulary.knows(triple.source) and vocabulary.knows(triple.target)):
-            yield Diagnosis("unknown_endpoint", "", str(triple))
+            yield kit.Diagnosis("unknown_endpoint", "", str(triple))
         else:
-            yield Diagnosis("spurious", "", str(triple))
+            yield kit.Diagnosis("spurious", "", str(triple))
 
 
-def _has_concepts(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_concepts(case: kit.Case[DecompositionInput, DecompositionExpected]) -> bool:
     return bool(case.expected.concepts)
 
 
-def _has_required_concepts(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_required_concepts(case: kit.Case[DecompositionInput, DecompositionExpected]) -> bool:
     return any(concept.required for concept in case.expected.concepts)
 
 
-def _has_relationships(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_relationships(case: kit.Case[DecompositionInput, DecompositionExpected]) -> bool:
     return bool(case.expected.relationships)
 
 
-def _has_required_relationships(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_required_relationships(case: kit.Case[DecompositionInput, DecompositionExpected]) -> bool:
     return any(relationship.required for relationship in case.expected.relationships)
 
 
-def _has_both(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_both(case: kit.Case[DecompositionInput, DecompositionExpected]) -> bool:
     return _has_concepts(case) and _has_relationships(case)
 
 
-of_concepts = partial(mean, population=_has_concepts)
-of_relationships = partial(mean, population=_has_relationships)
-of_both = partial(mean, population=_has_both)
-fault_rate = partial(mean, direction="lower")
+of_concepts = partial(kit.mean, population=_has_concepts)
+of_relationships = partial(kit.mean, population=_has_relationships)
+of_both = partial(kit.mean, population=_has_both)
+fault_rate = partial(kit.mean, direction="lower")
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     of_both(
         "overall_index",
         "overall_score + 0.15: the last term read as 0.15·(1 − hallucination_rate), which thresholds fit.",
@@ -340,7 +329,7 @@ METRICS: tuple[Metric, ...] = (
         "Expected concepts found ÷ expected concepts.",
         explained_by="missed_required_concept",
     ),
-    mean(
+    kit.mean(
         "required_recall",
         "Required concepts found ÷ required concepts.",
         population=_has_required_concepts,
@@ -354,14 +343,14 @@ METRICS: tuple[Metric, ...] = (
         explained_by="wrong_predicate",
     ),
     of_relationships("relationship_recall", "Expected relationships found ÷ expected relationships."),
-    mean(
+    kit.mean(
         "required_relationship_recall",
         "Required relationships found ÷ required relationships.",
         population=_has_required_relationships,
         explained_by="missed_required_relationship",
     ),
     of_concepts("provenance_coverage", "Extracted concepts with a source quote ÷ extracted concepts."),
-    mean(
+    kit.mean(
         "provenance_verified",
         "Concepts whose quote stands in the source text ÷ concepts with a quote.",
         explained_by="unverified_quote",

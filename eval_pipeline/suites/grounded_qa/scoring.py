@@ -10,20 +10,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suite import (
-    Batch,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Items,
-    Metric,
-    Sums,
-    Values,
-    divide,
-    ratio_of,
-)
 from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
 from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
 
@@ -50,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many distinct retrieved passages recall@k looks at."""
 
 
-def score(items: Items, context: Context) -> Batch:
+def score(items: kit.Items, context: kit.Context) -> kit.Batch:
     """The counts of every answer, column by column."""
     expected: list[GroundedExpected] = [case.expected for case in items.cases]
     outputs: Sequence[GroundedClaim] = items.outputs
@@ -82,7 +71,7 @@ def score(items: Items, context: Context) -> Batch:
     }
     counts["recalled"] = counts["recalled_share"] == 1.0
     columns = {name: values.astype(float) for name, values in counts.items()}
-    return Batch(columns, diagnoses=_diagnoses(items, columns, context.settings.k))
+    return kit.Batch(columns, diagnoses=_diagnoses(items, columns, context.settings.k))
 
 
 def _lowered(claims: Sequence[str]) -> list[str]:
@@ -106,7 +95,7 @@ EVIDENCE = ("found", "cited", "cited_gold", "scoped", "recalled_share")
 
 def _evidence(
     gold: Sequence[Sequence[str]], cited: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]], k: int
-) -> dict[str, Values]:
+) -> dict[str, kit.Values]:
     """What is counted about ids, in the columns of `EVIDENCE`."""
     rows = chain.from_iterable([_ids(*each, k) for each in zip(gold, cited, retrieved, strict=True)])
     table = np.fromiter(rows, float, len(gold) * len(EVIDENCE)).reshape(-1, len(EVIDENCE))
@@ -175,10 +164,10 @@ def is_near_refusal(claim: str) -> bool:
     return hinted and _NEAR_REFUSAL.fullmatch(normalize(claim)) is not None
 
 
-def errored(case: GroundedCase, answer: Answer | None) -> CaseScore:
+def errored(case: GroundedCase, answer: Answer | None) -> kit.CaseScore:
     """An error at its worst: a wrong claim with wrong citations, and a wrong decision whether to answer."""
     expected = case.expected
-    return CaseScore(
+    return kit.CaseScore(
         {
             "answerable": float(expected.answerable),
             "wrongly_refused": float(expected.answerable),
@@ -203,7 +192,9 @@ NOTHING = (
 """What an error has none of."""
 
 
-def _diagnoses(items: Items, columns: Mapping[str, Values], k: int) -> Iterator[tuple[int, Diagnosis]]:
+def _diagnoses(
+    items: kit.Items, columns: Mapping[str, kit.Values], k: int
+) -> Iterator[tuple[int, kit.Diagnosis]]:
     """What is wrong with every answer that is not right."""
     for index, (case, output) in enumerate(zip(items.cases, items.outputs, strict=True)):
         row = {name: values[index] > 0 for name, values in columns.items()}
@@ -213,28 +204,28 @@ def _diagnoses(items: Items, columns: Mapping[str, Values], k: int) -> Iterator[
 
 def _diagnose(
     expected: GroundedExpected, output: GroundedClaim, row: Mapping[str, bool], k: int
-) -> Iterator[Diagnosis]:
+) -> Iterator[kit.Diagnosis]:
     gold, claims = ", ".join(expected.gold_citations or ()), " | ".join(expected.gold_claim_substr or ())
     if expected.answerable and not row["recalled"]:
         result = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
-        yield Diagnosis("not_retrieved", gold, result or "nothing")
+        yield kit.Diagnosis("not_retrieved", gold, result or "nothing")
     if row["wrongly_refused"]:
-        yield Diagnosis("over_refusal", claims, REFUSAL)
+        yield kit.Diagnosis("over_refusal", claims, REFUSAL)
     if not row["shipped"]:
         return
     if not expected.answerable:
-        yield Diagnosis("under_refusal", REFUSAL, output.claim)
+        yield kit.Diagnosis("under_refusal", REFUSAL, output.claim)
     elif not row["correct"]:
-        yield Diagnosis("incorrect", claims, output.claim)
+        yield kit.Diagnosis("incorrect", claims, output.claim)
     if not row["citation_hit"]:
         missing = set(output.citations or ()).difference(output.retrieved_ids or ())
         cited = (f"{each} (not retrieved)" if each in missing else each for each in output.citations or ())
-        yield Diagnosis("citation_miss", gold, ", ".join(cited) or "nothing")
+        yield kit.Diagnosis("citation_miss", gold, ", ".join(cited) or "nothing")
     if row["near_refusal"]:
-        yield Diagnosis("near_refusal", REFUSAL, output.claim)
+        yield kit.Diagnosis("near_refusal", REFUSAL, output.claim)
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when it is answered rightly with the right evidence, or rightly refused."""
     return np.asarray(_right(sums) > 0, dtype=np.bool_)
 
@@ -249,45 +240,45 @@ def is_unanswerable(case: GroundedCase) -> bool:
     return not case.expected.answerable
 
 
-def _claimed(sums: Sums) -> Values:
+def _claimed(sums: kit.Sums) -> kit.Values:
     """Answers that were shipped; an error counts as a wrong one."""
     return sums["shipped"] + sums["errors"]
 
 
-def _refused(sums: Sums) -> Values:
+def _refused(sums: kit.Sums) -> kit.Values:
     return sums["answers"] - sums["shipped"] - sums["errors"]
 
 
-def _unanswerable(sums: Sums) -> Values:
+def _unanswerable(sums: kit.Sums) -> kit.Values:
     return sums["answers"] - sums["answerable"]
 
 
-def _right(sums: Sums) -> Values:
+def _right(sums: kit.Sums) -> kit.Values:
     """Answerable questions answered rightly, and unanswerable ones refused."""
     return sums["correct"] + sums["rightly_refused"]
 
 
-of_answerable = partial(Metric, population=is_answerable)
-number_of = partial(Metric, unit="number")
+of_answerable = partial(kit.Metric, population=is_answerable)
+number_of = partial(kit.Metric, unit="number")
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     of_answerable(
         "precision",
         "Answers that are right (hold a gold substring, hit a gold citation) ÷ answers shipped or errored.",
-        lambda sums: divide(sums["correct"], _claimed(sums)),
+        lambda sums: kit.divide(sums["correct"], _claimed(sums)),
         explained_by="incorrect",
     ),
     of_answerable(
         "chr",
         "Citation hit rate: answers that cite a gold passage, and nothing that was not retrieved ÷ answers "
         "shipped or errored.",
-        lambda sums: divide(sums["citation_hit"], _claimed(sums)),
+        lambda sums: kit.divide(sums["citation_hit"], _claimed(sums)),
         explained_by="citation_miss",
     ),
-    Metric(
+    kit.Metric(
         "under_refusal",
         "Unanswerable questions that were answered or errored ÷ unanswerable questions.",
-        lambda sums: divide(_unanswerable(sums) - sums["rightly_refused"], _unanswerable(sums)),
+        lambda sums: kit.divide(_unanswerable(sums) - sums["rightly_refused"], _unanswerable(sums)),
         "lower",
         population=is_unanswerable,
         explained_by="under_refusal",
@@ -296,7 +287,7 @@ METRICS: tuple[Metric, ...] = (
     of_answerable(
         "over_refusal",
         "Answerable questions that were refused or errored ÷ answerable questions.",
-        ratio_of("wrongly_refused", "answerable"),
+        kit.ratio_of("wrongly_refused", "answerable"),
         "lower",
         explained_by="over_refusal",
         aliases=("over",),
@@ -305,7 +296,7 @@ METRICS: tuple[Metric, ...] = (
         "recall@k",
         "Answerable questions with all gold citations among the first k distinct retrieved ids ÷ answerable "
         "questions.",
-        ratio_of("recalled", "answerable"),
+        kit.ratio_of("recalled", "answerable"),
         explained_by="not_retrieved",
         aliases=("recall",),
     ),
@@ -313,30 +304,30 @@ METRICS: tuple[Metric, ...] = (
         "citation_recall@k",
         "The share of a question's gold citations among the first k distinct retrieved ids, mean over "
         "answerable questions.",
-        ratio_of("recalled_share", "answerable"),
+        kit.ratio_of("recalled_share", "answerable"),
         explained_by="not_retrieved",
     ),
     of_answerable(
         "citation_precision",
         "Distinct cited ids that are gold ÷ distinct cited ids, over all shipped answers.",
-        ratio_of("cited_gold", "cited"),
+        kit.ratio_of("cited_gold", "cited"),
     ),
-    Metric(
+    kit.Metric(
         "accuracy",
         "Answerable questions answered rightly and unanswerable ones refused ÷ questions.",
-        lambda sums: divide(_right(sums), sums["answers"]),
+        lambda sums: kit.divide(_right(sums), sums["answers"]),
     ),
-    Metric(
+    kit.Metric(
         "near_refusal_rate",
         "Shipped answers that read like a refusal and are not the token ÷ shipped answers.",
-        ratio_of("near_refusal", "shipped"),
+        kit.ratio_of("near_refusal", "shipped"),
         "lower",
         explained_by="near_refusal",
     ),
-    Metric(
+    kit.Metric(
         "duplicate_rate",
         "Retrieved and cited ids that repeat another one ÷ retrieved and cited ids.",
-        ratio_of("repeated_ids", "ids"),
+        kit.ratio_of("repeated_ids", "ids"),
         "lower",
     ),
     number_of(

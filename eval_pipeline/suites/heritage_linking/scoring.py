@@ -10,22 +10,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.ranking import ranked, reciprocal_rank
 from eval_pipeline.metrics.rates import ratio
-from eval_pipeline.suite import (
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    KeyedCount,
-    KeyedSums,
-    Metric,
-    Rows,
-    Sums,
-    divide,
-    ratio_of,
-)
 from eval_pipeline.suites.heritage_linking.cases import GoldLink, LinkingCase
 
 DEPTHS = (1, 5, 10)
@@ -107,18 +95,18 @@ def predictions(output: Linking) -> tuple[dict[str, Prediction], set[str]]:
     return {name: each for name, each in results.items() if name not in contradicted}, contradicted
 
 
-def score_case(item: Item, context: Context) -> CaseScore:
+def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     """The counts and diagnoses of one text's mentions."""
     case: LinkingCase = item.case
     result, contradicted = predictions(item.output)
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     counts["entries"] = len(item.output.mentions)
     counts["repeated"] = len(item.output.mentions) - len({each.mention_id for each in item.output.mentions})
-    keyed: list[KeyedCount] = []
+    keyed: list[kit.KeyedCount] = []
     diagnoses = [
-        *(Diagnosis("contradicting_entries", name, "") for name in sorted(contradicted)),
+        *(kit.Diagnosis("contradicting_entries", name, "") for name in sorted(contradicted)),
         *(
-            Diagnosis("unknown_mention", "", name)
+            kit.Diagnosis("unknown_mention", "", name)
             for name in sorted(result.keys() - case.expected.links.keys())
         ),
     ]
@@ -127,7 +115,7 @@ def score_case(item: Item, context: Context) -> CaseScore:
         counts.update(_counts(gold, prediction))
         keyed += _phenomenon(gold, is_right(gold, prediction))
         diagnoses += _diagnoses(f"{name} {gold.mention!r}", gold, prediction, name in result)
-    return CaseScore(counts, keyed, diagnoses)
+    return kit.CaseScore(counts, keyed, diagnoses)
 
 
 def _counts(gold: GoldLink, prediction: Prediction) -> dict[str, float]:
@@ -158,13 +146,13 @@ def is_right(gold: GoldLink, prediction: Prediction) -> bool:
     return prediction.is_nil if gold.kb_id is None else prediction.kb_id == gold.kb_id
 
 
-def _phenomenon(gold: GoldLink, right: bool) -> Iterator[KeyedCount]:
+def _phenomenon(gold: GoldLink, right: bool) -> Iterator[kit.KeyedCount]:
     row = gold.phenomenon or "other"
-    yield KeyedCount("phenomena", row, "mentions", 1)
-    yield KeyedCount("phenomena", row, "right", float(right))
+    yield kit.KeyedCount("phenomena", row, "mentions", 1)
+    yield kit.KeyedCount("phenomena", row, "right", float(right))
 
 
-def phenomenon_rows(table: KeyedSums) -> Rows:
+def phenomenon_rows(table: kit.KeyedSums) -> kit.Rows:
     """How many mentions of each kind are linked, or said to be NIL, rightly."""
     mentions, right = (table.column(name)[0].tolist() for name in ("mentions", "right"))
     return [
@@ -178,28 +166,30 @@ def phenomenon_rows(table: KeyedSums) -> Rows:
     ]
 
 
-def _diagnoses(where: str, gold: GoldLink, prediction: Prediction, predicted: bool) -> Iterator[Diagnosis]:
+def _diagnoses(
+    where: str, gold: GoldLink, prediction: Prediction, predicted: bool
+) -> Iterator[kit.Diagnosis]:
     wanted = gold.kb_id or NIL
     got = NIL if prediction.is_nil else prediction.kb_id
     if not predicted:
-        yield Diagnosis("no_prediction", f"{where}: {wanted}", "")
+        yield kit.Diagnosis("no_prediction", f"{where}: {wanted}", "")
     elif gold.kb_id is None and not prediction.is_nil:
-        yield Diagnosis("missed_nil", f"{where}: {NIL}", got)
+        yield kit.Diagnosis("missed_nil", f"{where}: {NIL}", got)
     elif gold.kb_id is not None and prediction.is_nil:
-        yield Diagnosis("false_nil", f"{where}: {wanted}", NIL)
+        yield kit.Diagnosis("false_nil", f"{where}: {wanted}", NIL)
     elif not is_right(gold, prediction):
-        yield Diagnosis("wrong_link", f"{where}: {wanted}", got)
+        yield kit.Diagnosis("wrong_link", f"{where}: {wanted}", got)
     if prediction.kb_id and prediction.viaf_id and _consistency(gold, prediction)["inconsistent"]:
-        yield Diagnosis(
+        yield kit.Diagnosis(
             "inconsistent_identifiers",
             f"{where}: {wanted}, VIAF {gold.viaf_id or 'none'}",
             f"{prediction.kb_id}, VIAF {prediction.viaf_id}",
         )
     if prediction.isil_code and prediction.isil_code != (gold.isil_code or ""):
-        yield Diagnosis("wrong_isil", f"{where}: {gold.isil_code or 'none'}", prediction.isil_code)
+        yield kit.Diagnosis("wrong_isil", f"{where}: {gold.isil_code or 'none'}", prediction.isil_code)
 
 
-def errored(case: LinkingCase, answer: Answer | None) -> CaseScore:
+def errored(case: LinkingCase, answer: Answer | None) -> kit.CaseScore:
     """Without a usable output every mention is linked and judged wrongly, its identifiers included."""
     links: Mapping[str, GoldLink] = case.expected.links
     linkable = sum(gold.kb_id is not None for gold in links.values())
@@ -213,10 +203,10 @@ def errored(case: LinkingCase, answer: Answer | None) -> CaseScore:
         "repeated": len(links),
         "wrong": len(links),
     }
-    return CaseScore(counts, [row for gold in links.values() for row in _phenomenon(gold, False)])
+    return kit.CaseScore(counts, [row for gold in links.values() for row in _phenomenon(gold, False)])
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A text passes when every mention is linked, or said to be NIL, rightly."""
     return np.asarray(sums["wrong"] == 0, dtype=np.bool_)
 
@@ -229,59 +219,59 @@ def _has_nil(case: LinkingCase) -> bool:
     return any(gold.kb_id is None for gold in case.expected.links.values())
 
 
-of_nil = partial(Metric, population=_has_nil)
-of_linkable = partial(Metric, population=_has_linkable, explained_by="wrong_link")
+of_nil = partial(kit.Metric, population=_has_nil)
+of_linkable = partial(kit.Metric, population=_has_linkable, explained_by="wrong_link")
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     *(
         of_linkable(
             f"hits@{depth}",
             f"Mentions whose entry is among the first {depth} candidates ÷ mentions with an entry.",
-            ratio_of(f"hits@{depth}", "linkable"),
+            kit.ratio_of(f"hits@{depth}", "linkable"),
         )
         for depth in DEPTHS
     ),
     of_linkable(
         "mrr",
         "Mean over mentions with an entry of 1 ÷ its rank among the candidates; 0 where it is missing.",
-        ratio_of("reciprocal_ranks", "linkable"),
+        kit.ratio_of("reciprocal_ranks", "linkable"),
     ),
     of_nil(
         "nil_precision",
         "Mentions rightly said to be NIL ÷ mentions said to be NIL.",
-        lambda sums: divide(sums["nil_true"], sums["nil_true"] + sums["nil_false"]),
+        lambda sums: kit.divide(sums["nil_true"], sums["nil_true"] + sums["nil_false"]),
         explained_by="false_nil",
     ),
     of_nil(
         "nil_recall",
         "Mentions rightly said to be NIL ÷ mentions that are.",
-        lambda sums: divide(sums["nil_true"], sums["nil_true"] + sums["nil_missed"]),
+        lambda sums: kit.divide(sums["nil_true"], sums["nil_true"] + sums["nil_missed"]),
         explained_by="missed_nil",
     ),
     of_nil(
         "nil_f1",
         "2·right ÷ (2·right + wrongly said + missed), over NIL mentions.",
-        lambda sums: divide(
+        lambda sums: kit.divide(
             2 * sums["nil_true"], 2 * sums["nil_true"] + sums["nil_false"] + sums["nil_missed"]
         ),
         explained_by="missed_nil",
     ),
-    Metric(
+    kit.Metric(
         "kb_consistency",
         "Mentions whose entry and VIAF identifier are the golden pair ÷ mentions with both predicted.",
-        lambda sums: divide(sums["consistent"], sums["consistent"] + sums["inconsistent"]),
+        lambda sums: kit.divide(sums["consistent"], sums["consistent"] + sums["inconsistent"]),
         explained_by="inconsistent_identifiers",
     ),
-    Metric(
+    kit.Metric(
         "kb_coverage",
         "Mentions with an identifier, and not with a contradicting pair ÷ all mentions.",
-        lambda sums: divide(sums["consistent"] + sums["partial"], sums["mentions"]),
+        lambda sums: kit.divide(sums["consistent"] + sums["partial"], sums["mentions"]),
         explained_by="no_prediction",
     ),
-    Metric(
+    kit.Metric(
         "duplicate_rate",
         "Entries of the output that repeat a mention ÷ entries.",
-        ratio_of("repeated", "entries"),
+        kit.ratio_of("repeated", "entries"),
         direction="lower",
     ),
 )

@@ -7,26 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
-from eval_pipeline.suite import (
-    Batch,
-    Case,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Formula,
-    Item,
-    KeyedCount,
-    KeyedSums,
-    Metric,
-    Rows,
-    Sums,
-    Unit,
-    Values,
-    divide,
-    everything,
-    ratio_of,
-)
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, NerExpected, NerInput
 from eval_pipeline.suites.heritage_ner.matching import (
@@ -61,7 +43,7 @@ def column(count: str, entity_type: str) -> str:
     return f"{count}:{entity_type}"
 
 
-def score(items: Sequence[Item], context: Context) -> Batch:
+def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     """The counts, tables and diagnoses of a batch of outputs."""
     layout = Layout([len(item.case.input.text) for item in items])
     gold = layout.spans([item.case.expected.entities for item in items])
@@ -82,33 +64,33 @@ def score(items: Sequence[Item], context: Context) -> Batch:
     }
     counts["entries"] = predicted.entries.astype(float)
     counts["repeated"] = counts["entries"] - tallies["predicted"].sum(axis=1)
-    return Batch(counts, list(_keyed(tallies)), _diagnoses(items, predicted, gold, partial))
+    return kit.Batch(counts, list(_keyed(tallies)), _diagnoses(items, predicted, gold, partial))
 
 
-def _keyed(tallies: dict[str, Integers]) -> list[tuple[int, KeyedCount]]:
-    rows: list[tuple[int, KeyedCount]] = []
+def _keyed(tallies: dict[str, Integers]) -> list[tuple[int, kit.KeyedCount]]:
+    rows: list[tuple[int, kit.KeyedCount]] = []
     for name, tally in tallies.items():
         texts, types = np.nonzero(tally)
         cells = zip(texts.tolist(), types.tolist(), tally[texts, types].tolist(), strict=True)
         for text, kind, value in cells:
-            rows.append((text, KeyedCount(PER_TYPE, TYPES[kind], name, value)))
+            rows.append((text, kit.KeyedCount(PER_TYPE, TYPES[kind], name, value)))
     return rows
 
 
 def _diagnoses(
-    items: Sequence[Item], predicted: Spans, gold: Spans, partial: tuple[Integers, Integers]
-) -> list[tuple[int, Diagnosis]]:
+    items: Sequence[kit.Item], predicted: Spans, gold: Spans, partial: tuple[Integers, Integers]
+) -> list[tuple[int, kit.Diagnosis]]:
     """What was missed, invented, cut wrongly or given the wrong type."""
     wanted = [entity for item in items for entity in item.case.expected.entities]
     claimed = [entity for item in items for entity in item.output.entities]
     spurious, missed = ~strict_matches(predicted, gold), ~strict_matches(gold, predicted)
-    results: list[tuple[int, Diagnosis]] = []
+    results: list[tuple[int, kit.Diagnosis]] = []
 
     def tell(kind: str, expected: int | None, got: int | None) -> None:
         one = _told(wanted[gold.origins[expected]]) if expected is not None else ""
         other = _told(claimed[predicted.origins[got]]) if got is not None else ""
         place = gold.texts[expected] if expected is not None else predicted.texts[got]
-        results.append((int(place), Diagnosis(kind, one, other)))
+        results.append((int(place), kit.Diagnosis(kind, one, other)))
 
     def explain(kind: str, pairs: Sequence[tuple[int, int]]) -> None:
         for got, expected in pairs:
@@ -136,58 +118,58 @@ def _told(entity: Entity) -> str:
     return f"{entity.type} {entity.text[:80]!r} {entity.start}–{entity.end}"
 
 
-def errored(case: Case[NerInput, NerExpected], answer: Answer | None) -> CaseScore:
+def errored(case: kit.Case[NerInput, NerExpected], answer: Answer | None) -> kit.CaseScore:
     """An error counts as if it had predicted as many wrong entities as there is gold."""
-    nothing = Item(case, 1, Extraction([]), lambda: answer or Answer(case.id))
-    scored = score([nothing], Context())
+    nothing = kit.Item(case, 1, Extraction([]), lambda: answer or Answer(case.id))
+    scored = score([nothing], kit.Context())
     counts = {name: float(values[0]) for name, values in scored.counts.items()}
     for name, source in WORST.items():
         for kind in TYPES:
             counts[column(name, kind)] = counts[column(source, kind)]
     keyed = [
-        KeyedCount(PER_TYPE, kind, name, counts[column(name, kind)])
+        kit.KeyedCount(PER_TYPE, kind, name, counts[column(name, kind)])
         for name in WORST
         for kind in TYPES
         if counts[column(name, kind)]
     ]
-    return CaseScore(counts, keyed)
+    return kit.CaseScore(counts, keyed)
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when its entities are exactly the gold ones."""
     gold, predicted, strict = (_pooled(sums, name) for name in ("gold", "predicted", "strict"))
     return np.asarray((strict == gold) & (strict == predicted), dtype=np.bool_)
 
 
-def _pooled(sums: Sums, count: str) -> Values:
-    total: Values = np.sum([sums[column(count, kind)] for kind in TYPES], axis=0)
+def _pooled(sums: kit.Sums, count: str) -> kit.Values:
+    total: kit.Values = np.sum([sums[column(count, kind)] for kind in TYPES], axis=0)
     return total
 
 
-def _by_type(sums: Sums, count: str) -> Values:
+def _by_type(sums: kit.Sums, count: str) -> kit.Values:
     """`[type, set]`, the entity types only."""
     return np.array([sums[column(count, kind)] for kind in ENTITY_TYPES])
 
 
-def _mean_over_types(rate: Values, support: Values) -> Values:
+def _mean_over_types(rate: kit.Values, support: kit.Values) -> kit.Values:
     """The mean over types with gold; a type that is never predicted counts 0, not nothing."""
     rates = np.where(support > 0, np.nan_to_num(rate), 0.0)
-    return divide(rates.sum(axis=0), (support > 0).sum(axis=0))
+    return kit.divide(rates.sum(axis=0), (support > 0).sum(axis=0))
 
 
-def _rates(mode: str, gold: str, predicted: str, what: str) -> list[Metric]:
+def _rates(mode: str, gold: str, predicted: str, what: str) -> list[kit.Metric]:
     """Precision, recall and F1 of one way to match: pooled, and as a mean over types."""
 
-    def pooled(numerator: str, *denominator: str) -> Formula:
+    def pooled(numerator: str, *denominator: str) -> kit.Formula:
         scale = len(denominator)
-        return lambda sums: divide(
+        return lambda sums: kit.divide(
             scale * _pooled(sums, numerator), np.sum([_pooled(sums, each) for each in denominator], axis=0)
         )
 
-    def macro(numerator: str, *denominator: str) -> Formula:
+    def macro(numerator: str, *denominator: str) -> kit.Formula:
         scale = len(denominator)
         return lambda sums: _mean_over_types(
-            divide(
+            kit.divide(
                 scale * _by_type(sums, numerator),
                 np.sum([_by_type(sums, each) for each in denominator], axis=0),
             ),
@@ -202,16 +184,16 @@ def _rates(mode: str, gold: str, predicted: str, what: str) -> list[Metric]:
     results = []
     for name, (denominator, formula) in rates.items():
         explained = "missed" if name == "recall" else "spurious"
-        applies = everything if name == "precision" else _has_gold
+        applies = kit.everything if name == "precision" else _has_gold
         results += [
-            Metric(
+            kit.Metric(
                 f"{mode}_{name}",
                 f"{formula[0].upper()}{formula[1:]}",
                 pooled(mode, *denominator),
                 population=applies,
                 explained_by=explained,
             ),
-            Metric(
+            kit.Metric(
                 f"{mode}_{name}_macro",
                 f"Mean over types with gold of {formula}",
                 macro(mode, *denominator),
@@ -225,20 +207,20 @@ def _has_gold(case: NerCase) -> bool:
     return bool(case.expected.entities)
 
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     *_rates("strict", "gold", "predicted", "entities with the same start, end and type"),
     *_rates("partial", "gold", "predicted", "entities of one type that overlap, one to one"),
     *_rates("token", "token_gold", "token_predicted", "tokens of one type in both"),
-    Metric(
+    kit.Metric(
         "duplicate_rate",
         "Entities that repeat another one exactly ÷ entities.",
-        ratio_of("repeated", "entries"),
+        kit.ratio_of("repeated", "entries"),
         "lower",
     ),
 )
 
 
-def per_type(table: KeyedSums) -> Rows:
+def per_type(table: kit.KeyedSums) -> kit.Rows:
     """One row per type: how many there are and how many were predicted, and how well.
 
     There is no ratio where a type does not occur in the golden set.
@@ -246,7 +228,7 @@ def per_type(table: KeyedSums) -> Rows:
     counts = {name: table.column(name)[0] for name in COUNTS}
 
     def rate(numerator: str, *denominator: str) -> list[float | None]:
-        values = divide(
+        values = kit.divide(
             len(denominator) * counts[numerator], np.sum([counts[each] for each in denominator], axis=0)
         )
         return [float(value) if np.isfinite(value) else None for value in values]
@@ -269,6 +251,6 @@ def per_type(table: KeyedSums) -> Rows:
 
 
 TABLES = {PER_TYPE: per_type}
-TABLE_UNITS: Mapping[str, Unit] = dict.fromkeys(
+TABLE_UNITS: Mapping[str, kit.Unit] = dict.fromkeys(
     ("ratio", "strict_precision", "strict_recall", "strict_f1", "partial_f1", "token_f1"), "fraction"
 )

@@ -8,24 +8,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.language.accuracy import default_accuracy
 from eval_pipeline.language.embedder import default_embedder, similarity
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.rouge import Rouge, rouge
-from eval_pipeline.suite import (
-    Batch,
-    Case,
-    Context,
-    Diagnosis,
-    Item,
-    Measured,
-    Model,
-    Sums,
-    Values,
-    defined,
-    mean,
-    mean_counts,
-)
 from eval_pipeline.suites.heritage_qa.cases import QuestionCase, QuestionExpected
 from eval_pipeline.suites.heritage_qa.claims import (
     MOST_SENTENCES,
@@ -52,12 +39,12 @@ class Answered(msgspec.Struct, frozen=True):
 class Similarities(NamedTuple):
     """What the embedder says of a batch: one value for each item."""
 
-    to_golden: Values
-    to_question: Values
-    golden_to_question: Values
+    to_golden: kit.Values
+    to_question: kit.Values
+    golden_to_question: kit.Values
 
 
-def annotate(items: Sequence[Item], context: Context) -> Similarities:
+def annotate(items: Sequence[kit.Item], context: kit.Context) -> Similarities:
     """Similarity of every answer, golden answer and question to each other, from one batch of vectors."""
     answers = [item.output.answer for item in items]
     golden = [item.case.expected.answer for item in items]
@@ -67,19 +54,21 @@ def annotate(items: Sequence[Item], context: Context) -> Similarities:
     return Similarities(similarity(given, wanted), similarity(given, asked), similarity(wanted, asked))
 
 
-def is_answerable(case: Case[Any, Any]) -> bool:
+def is_answerable(case: kit.Case[Any, Any]) -> bool:
     """Whether the context holds the answer."""
     return bool(case.expected.answerable)
 
 
-of_answerable = partial(mean, population=is_answerable)
+of_answerable = partial(kit.mean, population=is_answerable)
 
 METRICS = (
-    mean("rouge1", "F1 of the words that answer and golden answer share."),
-    mean("rouge2", "F1 of the pairs of neighbouring words that both share."),
-    mean("rougeL", "F1 of the longest sequence of words that both share."),
-    mean("semantic_similarity", "Cosine of the embeddings of answer and golden answer, clipped to [0, 1]."),
-    mean(
+    kit.mean("rouge1", "F1 of the words that answer and golden answer share."),
+    kit.mean("rouge2", "F1 of the pairs of neighbouring words that both share."),
+    kit.mean("rougeL", "F1 of the longest sequence of words that both share."),
+    kit.mean(
+        "semantic_similarity", "Cosine of the embeddings of answer and golden answer, clipped to [0, 1]."
+    ),
+    kit.mean(
         "faithfulness",
         "Sentences of the answer that one passage supports (60 % of the content words and every number, date "
         "and name) ÷ sentences. Null for a correct refusal, 0 for a wrong one.",
@@ -94,39 +83,39 @@ METRICS = (
         "relevance_index",
         "Relevance ÷ the relevance of the golden answer, at most 1. Over answerable questions.",
     ),
-    mean(
+    kit.mean(
         "factual_accuracy",
         "Claims that a golden fact (with question and golden answer) bears out ÷ verifiable claims; "
         "0 without any. A refusal is right where the question is unanswerable, and nowhere else.",
         explained_by="incorrect",
     ),
-    mean(
+    kit.mean(
         "refusal_accuracy",
         "Unanswerable questions refused and answerable ones answered ÷ questions; a blank answer is neither.",
         explained_by="refusal",
     ),
 )
 
-EMBEDDER = Model(
+EMBEDDER = kit.Model(
     default_embedder().name,
     ("semantic_similarity", "relevance", "relevance_index"),
-    lambda: Measured(default_accuracy().accuracy, default_accuracy().told),
+    lambda: kit.Measured(default_accuracy().accuracy, default_accuracy().told),
 )
 
 
-def score(items: Sequence[Item], context: Context) -> Batch:
+def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     """The counts of a batch."""
     likeness: Similarities = context.annotations
     overlap = rouge([item.output.answer for item in items], [item.case.expected.answer for item in items])
     rows: list[dict[str, float]] = []
-    diagnoses: list[tuple[int, Diagnosis]] = []
+    diagnoses: list[tuple[int, kit.Diagnosis]] = []
     for index, item in enumerate(items):
         judged = judge(item.case, item.output)
         answerable, said = is_answerable(item.case), bool(item.output.answer.strip())
         relevance = 0.0 if judged.refused else float(likeness.to_question[index])
         reachable = float(likeness.golden_to_question[index])
         rows.append(
-            mean_counts(
+            kit.mean_counts(
                 {
                     **{name: float(getattr(overlap, name)[index]) for name in Rouge._fields},
                     "semantic_similarity": float(likeness.to_golden[index]),
@@ -140,7 +129,7 @@ def score(items: Sequence[Item], context: Context) -> Batch:
         )
         diagnoses += [(index, each) for each in judged.diagnoses]
     counts = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return Batch(counts, diagnoses=diagnoses)
+    return kit.Batch(counts, diagnoses=diagnoses)
 
 
 class Judgement(NamedTuple):
@@ -149,7 +138,7 @@ class Judgement(NamedTuple):
     refused: bool
     faithfulness: float | None
     factual_accuracy: float
-    diagnoses: list[Diagnosis]
+    diagnoses: list[kit.Diagnosis]
 
 
 def judge(case: QuestionCase, output: Answered) -> Judgement:
@@ -158,7 +147,7 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
     if is_refusal(output.answer):
         if not expected.answerable:
             return Judgement(True, None, 1.0, [])
-        return Judgement(True, 0.0, 0.0, [Diagnosis("refusal", expected.answer, output.answer)])
+        return Judgement(True, 0.0, 0.0, [kit.Diagnosis("refusal", expected.answer, output.answer)])
     language = case.input.language
     context = case.input.context if output.context is None else output.context
     names = capitalized_inside(
@@ -166,14 +155,14 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
     )
     claims = claims_in(output.answer, language, names)
     if len(claims) > MOST_SENTENCES:
-        return Judgement(False, 0.0, 0.0, [Diagnosis("too_long", expected.answer, output.answer)])
+        return Judgement(False, 0.0, 0.0, [kit.Diagnosis("too_long", expected.answer, output.answer)])
     passages = [Evidence.of(passage, language) for passage in context]
     unsupported = [claim for claim in claims if not any(passage.supports(claim) for passage in passages)]
     verifiable, incorrect = _check_facts(case, claims)
-    diagnoses = [Diagnosis("unsupported", "", claim.text) for claim in unsupported]
-    diagnoses += [Diagnosis("incorrect", expected.answer, claim.text) for claim in incorrect]
+    diagnoses = [kit.Diagnosis("unsupported", "", claim.text) for claim in unsupported]
+    diagnoses += [kit.Diagnosis("incorrect", expected.answer, claim.text) for claim in incorrect]
     if not expected.answerable:
-        diagnoses.append(Diagnosis("refusal", expected.answer, output.answer))
+        diagnoses.append(kit.Diagnosis("refusal", expected.answer, output.answer))
     return Judgement(
         False,
         ratio(len(claims) - len(unsupported), len(claims)) or 0.0,
@@ -205,7 +194,7 @@ def _golden_claims(expected: QuestionExpected, language: str) -> list[Claim]:
     return [claim for text in (expected.answer, *expected.facts) for claim in claims_in(text, language)]
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when all its claims are true and its sentences are supported, or it rightly refuses."""
-    faithful = (sums[defined("faithfulness")] == 0) | (sums["faithfulness"] >= FAITHFUL)
+    faithful = (sums[kit.defined("faithfulness")] == 0) | (sums["faithfulness"] >= FAITHFUL)
     return np.asarray((sums["factual_accuracy"] >= 1) & faithful, dtype=np.bool_)

@@ -7,25 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.ranking import RELEVANT, hits, ranked, retrieval_measures
 from eval_pipeline.metrics.rates import ratio
-from eval_pipeline.suite import (
-    Batch,
-    Case,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    KeyedCount,
-    KeyedSums,
-    Metric,
-    Rows,
-    Sums,
-    Values,
-    defined,
-    mean,
-)
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput
 from eval_pipeline.suites.heritage_retrieval.trec import best_results
 
@@ -36,7 +21,7 @@ MUST_FIND = 2
 """The grade from which a document that is missing from the first results is worth a diagnosis."""
 UNKNOWN = "unknown"
 
-RetrievalCase = Case[RetrievalInput, RetrievalExpected]
+RetrievalCase = kit.Case[RetrievalInput, RetrievalExpected]
 
 
 def has_relevant(case: RetrievalCase) -> bool:
@@ -44,7 +29,7 @@ def has_relevant(case: RetrievalCase) -> bool:
     return any(grade >= RELEVANT for grade in case.expected.judgments.values())
 
 
-def score(items: Sequence[Item], context: Context) -> Batch:
+def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     """The measures of many queries at once."""
     judgments = [item.case.expected.judgments for item in items]
     lists = [
@@ -64,25 +49,25 @@ def score(items: Sequence[Item], context: Context) -> Batch:
             ]
         ),
     }
-    counts: dict[str, Values] = {}
+    counts: dict[str, kit.Values] = {}
     for name, values in columns.items():
         counts[name] = np.nan_to_num(values)
-        counts[defined(name)] = (~np.isnan(values)).astype(float)
+        counts[kit.defined(name)] = (~np.isnan(values)).astype(float)
     counts["left_out"] = np.isnan(measures["mrr"]).astype(float)
     ordered = list(enumerate(zip(items, rankings, strict=True)))
-    return Batch(
+    return kit.Batch(
         counts,
         keyed=[(index, row) for index, (item, order) in ordered for row in _sources(item, order, context)],
         diagnoses=[(index, row) for index, (item, order) in ordered for row in _diagnoses(item.case, order)],
     )
 
 
-def errored(case: RetrievalCase, answer: Answer | None) -> CaseScore:
+def errored(case: RetrievalCase, answer: Answer | None) -> kit.CaseScore:
     """A query without a usable output found nothing; one without relevant documents stays left out."""
-    return CaseScore({"left_out": 0.0 if has_relevant(case) else 1.0})
+    return kit.CaseScore({"left_out": 0.0 if has_relevant(case) else 1.0})
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A query passes when a relevant document stands within the first five."""
     return np.asarray(sums["precision@5"] > 0, dtype=np.bool_)
 
@@ -92,7 +77,7 @@ def _judged(order: Sequence[str], judged: Mapping[str, int]) -> float:
     return sum(each in judged for each in first) / len(first) if first else np.nan
 
 
-def _sources(item: Item, order: Sequence[str], context: Context) -> Iterator[KeyedCount]:
+def _sources(item: kit.Item, order: Sequence[str], context: kit.Context) -> Iterator[kit.KeyedCount]:
     """How much each retriever, and each kind of passage, contributes to the first results."""
     best = best_results(item.output.results)
     passages: Mapping[str, Any] = context.resources.passages if context.resources else {}
@@ -109,10 +94,10 @@ def _sources(item: Item, order: Sequence[str], context: Context) -> Iterator[Key
             counts[*row, "top5"] += rank <= 5
             counts[*row, "relevant"] += item.case.expected.judgments.get(document, 0) >= RELEVANT
     for (table, source, column), count in counts.items():
-        yield KeyedCount(table, source, column, count)
+        yield kit.KeyedCount(table, source, column, count)
 
 
-def source_rows(table: KeyedSums) -> Rows:
+def source_rows(table: kit.KeyedSums) -> kit.Rows:
     """Each source's share of the first ten, one and five results, and how much of its own is relevant."""
     columns = {name: table.column(name)[0].tolist() for name in ("results", "top1", "top5", "relevant")}
     totals = {name: sum(values) for name, values in columns.items()}
@@ -129,24 +114,24 @@ def source_rows(table: KeyedSums) -> Rows:
     ]
 
 
-def _diagnoses(case: RetrievalCase, order: Sequence[str]) -> Iterator[Diagnosis]:
+def _diagnoses(case: RetrievalCase, order: Sequence[str]) -> Iterator[kit.Diagnosis]:
     judged = case.expected.judgments
     first = set(order[:ANALYSED])
     for document, grade in sorted(judged.items(), key=lambda pair: (-pair[1], pair[0])):
         if grade >= MUST_FIND and document not in first:
             where = f"rank {order.index(document) + 1}" if document in order else "not retrieved"
-            yield Diagnosis("missed_document", f"{document} (grade {grade})", where)
+            yield kit.Diagnosis("missed_document", f"{document} (grade {grade})", where)
     if order and has_relevant(case) and judged.get(order[0], 0) < RELEVANT:
         known = "not relevant" if order[0] in judged else "not judged"
-        yield Diagnosis("irrelevant_first", "", f"{order[0]} ({known})")
+        yield kit.Diagnosis("irrelevant_first", "", f"{order[0]} ({known})")
 
 
-def _measure(name: str, description: str, explained_by: str = "missed_document") -> Metric:
+def _measure(name: str, description: str, explained_by: str = "missed_document") -> kit.Metric:
     """A mean over the queries that have a relevant document."""
-    return mean(name, description, population=has_relevant, explained_by=explained_by)
+    return kit.mean(name, description, population=has_relevant, explained_by=explained_by)
 
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     *(
         _measure(
             f"ndcg@{depth}",
@@ -168,16 +153,16 @@ METRICS: tuple[Metric, ...] = (
         for depth in DEPTHS
     ),
     _measure("mrr", "1 ÷ the rank of the first relevant document; 0 without one.", "irrelevant_first"),
-    mean(
+    kit.mean(
         "judged@10",
         "Judged documents among the first ten results ÷ those results: how much the judgments can tell.",
     ),
-    mean(
+    kit.mean(
         "duplicate_rate",
         "Results that repeat a document ÷ results; they are dropped before anything is measured.",
         direction="lower",
     ),
-    Metric(
+    kit.Metric(
         "queries_left_out",
         "Queries without a relevant document: nothing can be measured on them.",
         lambda sums: sums["left_out"],

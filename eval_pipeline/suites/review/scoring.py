@@ -6,21 +6,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
-from eval_pipeline.suite import (
-    CaseScore,
-    Context,
-    Diagnosis,
-    Formula,
-    Item,
-    KeyedCount,
-    Metric,
-    Sums,
-    Values,
-    defined,
-    divide,
-    ratio_of,
-)
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES, ExpectedError, ReviewCase
 from eval_pipeline.suites.review.findings import Finding, Findings
 from eval_pipeline.suites.review.matching import FULL, Match, Outcome, match_findings
@@ -37,7 +24,7 @@ TASK = "task:"
 LONGEST_QUOTE = 120
 
 
-def score_case(item: Item, context: Context) -> CaseScore:
+def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     """The counts, tables and diagnoses of one output."""
     case: ReviewCase = item.case
     output: Findings = item.output
@@ -58,12 +45,15 @@ def score_case(item: Item, context: Context) -> CaseScore:
         *_expected_rows(case, item.trial, earned),
         *_concern_rows(output, outcome.matches),
         *_found_rows(outcome),
-        *(KeyedCount(BONUS_TABLE, f"{case.id}: {_told(finding)}", "times", 1.0) for finding in outcome.bonus),
+        *(
+            kit.KeyedCount(BONUS_TABLE, f"{case.id}: {_told(finding)}", "times", 1.0)
+            for finding in outcome.bonus
+        ),
     ]
-    return CaseScore(counts, keyed, list(_diagnoses(case, outcome)))
+    return kit.CaseScore(counts, keyed, list(_diagnoses(case, outcome)))
 
 
-def errored(case: ReviewCase, answer: Answer | None) -> CaseScore:
+def errored(case: ReviewCase, answer: Answer | None) -> kit.CaseScore:
     """An error detects nothing, and counts as if it had said as many wrong things as there are errors."""
     errors = case.expected.errors
     wrong = float(len(errors))
@@ -79,7 +69,7 @@ def errored(case: ReviewCase, answer: Answer | None) -> CaseScore:
         "duplicates": wrong,
         "tokens_unknown": 0.0,
     }
-    return CaseScore(counts, _expected_rows(case, 0, {}))
+    return kit.CaseScore(counts, _expected_rows(case, 0, {}))
 
 
 def _maximum(errors: Sequence[ExpectedError]) -> int:
@@ -128,39 +118,41 @@ def _efficiency(points: float, maximum: int, tokens: int | None) -> dict[str, fl
     value = points / tokens * 1000 if tokens else 0.0
     return {
         "token_efficiency": value,
-        defined("token_efficiency"): 1.0,
+        kit.defined("token_efficiency"): 1.0,
         "token_efficiency_normalized": value / maximum if maximum else 0.0,
-        defined("token_efficiency_normalized"): 1.0 if maximum else 0.0,
+        kit.defined("token_efficiency_normalized"): 1.0 if maximum else 0.0,
         "tokens_unknown": 0.0 if tokens else 1.0,
     }
 
 
-def _expected_rows(case: ReviewCase, trial: int, earned: dict[str, float]) -> list[KeyedCount]:
-    rows = [KeyedCount(SAMPLE_TABLE, case.id, str(trial) if trial else "errors", 1.0)]
+def _expected_rows(case: ReviewCase, trial: int, earned: dict[str, float]) -> list[kit.KeyedCount]:
+    rows = [kit.KeyedCount(SAMPLE_TABLE, case.id, str(trial) if trial else "errors", 1.0)]
     for error in case.expected.errors:
         for table, key in ((SEVERITY_TABLE, error.severity), (CATEGORY_TABLE, error.category)):
-            rows.append(KeyedCount(table, key, "expected", 1.0))
-            rows.append(KeyedCount(table, key, "detected", earned.get(error.id, 0.0)))
-        rows.append(KeyedCount(CATEGORY_TABLE, error.category, TASK + case.id, 1.0))
+            rows.append(kit.KeyedCount(table, key, "expected", 1.0))
+            rows.append(kit.KeyedCount(table, key, "detected", earned.get(error.id, 0.0)))
+        rows.append(kit.KeyedCount(CATEGORY_TABLE, error.category, TASK + case.id, 1.0))
     return rows
 
 
-def _concern_rows(output: Findings, matches: Sequence[Match]) -> Iterator[KeyedCount]:
+def _concern_rows(output: Findings, matches: Sequence[Match]) -> Iterator[kit.KeyedCount]:
     methods = {concern: set(names) for concern, names in output.methods_applied.items()}
     for finding in output.findings:
         methods.setdefault(finding.concern, set()).add(finding.method)
-        yield KeyedCount(CONCERN_TABLE, finding.concern, "findings", 1.0)
+        yield kit.KeyedCount(CONCERN_TABLE, finding.concern, "findings", 1.0)
     for concern, names in sorted(methods.items()):
-        yield KeyedCount(CONCERN_TABLE, concern, "methods", float(len(names)))
+        yield kit.KeyedCount(CONCERN_TABLE, concern, "methods", float(len(names)))
     for match in matches:
-        yield KeyedCount(CONCERN_TABLE, match.finding.concern, "points", match.credit * match.error.weight)
+        yield kit.KeyedCount(
+            CONCERN_TABLE, match.finding.concern, "points", match.credit * match.error.weight
+        )
 
 
-def _found_rows(outcome: Outcome) -> Iterator[KeyedCount]:
+def _found_rows(outcome: Outcome) -> Iterator[kit.KeyedCount]:
     """What makes findings of different trials the same: the error they match, or else their place."""
     results = {f"error {match.error.id}" for match in outcome.matches}
     results |= {f"place {finding.place}" for finding in (*outcome.bonus, *outcome.false, *outcome.pending)}
-    return (KeyedCount(FOUND_TABLE, name, "trials", 1.0) for name in sorted(results))
+    return (kit.KeyedCount(FOUND_TABLE, name, "trials", 1.0) for name in sorted(results))
 
 
 def _told(finding: Finding) -> str:
@@ -168,23 +160,23 @@ def _told(finding: Finding) -> str:
     return f"{finding.category}: {(finding.quote or finding.text)[:LONGEST_QUOTE]}{where}"
 
 
-def _diagnoses(case: ReviewCase, outcome: Outcome) -> Iterator[Diagnosis]:
+def _diagnoses(case: ReviewCase, outcome: Outcome) -> Iterator[kit.Diagnosis]:
     matched = {match.error.id: match for match in outcome.matches}
     for error in sorted(case.expected.errors, key=lambda error: (-error.weight, error.id)):
         named = f"{error.id} {error.severity} {error.category}: {error.text}"
         if error.id not in matched:
-            yield Diagnosis("missed", named, "")
+            yield kit.Diagnosis("missed", named, "")
         elif matched[error.id].credit < FULL:
-            yield Diagnosis("partial", named, matched[error.id].reason)
+            yield kit.Diagnosis("partial", named, matched[error.id].reason)
     for finding in outcome.false:
-        yield Diagnosis("false_positive", "", _told(finding))
+        yield kit.Diagnosis("false_positive", "", _told(finding))
     for finding in outcome.pending:
-        yield Diagnosis("undecided", "", _told(finding))
+        yield kit.Diagnosis("undecided", "", _told(finding))
     for finding, error_id in outcome.duplicates:
-        yield Diagnosis("duplicate", error_id, _told(finding))
+        yield kit.Diagnosis("duplicate", error_id, _told(finding))
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when every critical error is detected in full, and 60 % of all errors are."""
     critical = sums["credit:CRITICAL"] == sums["expected:CRITICAL"]
     enough = sums["credit"] >= GOOD_DETECTION * sums["expected"] - 1e-9
@@ -199,80 +191,83 @@ def _has_errors(case: ReviewCase) -> bool:
     return bool(case.expected.errors)
 
 
-def _mean_efficiency(name: str) -> Formula:
+def _mean_efficiency(name: str) -> kit.Formula:
     """A mean over cases, undefined where any case does not say what it spent."""
-    value = ratio_of(name, defined(name))
+    value = kit.ratio_of(name, kit.defined(name))
     return lambda sums: np.where(sums["tokens_unknown"] > 0, np.nan, value(sums))
 
 
-def _layer(letter: str) -> Formula:
+def _layer(letter: str) -> kit.Formula:
     """The mean over a layer's concerns of points ÷ methods."""
 
-    def formula(sums: Sums) -> Values:
+    def formula(sums: kit.Sums) -> kit.Values:
         table = sums.table(CONCERN_TABLE)
         own = [index for index, concern in enumerate(table.row_keys) if concern.startswith(letter)]
         methods = table.column("methods")[:, own]
-        efficiency = np.nan_to_num(divide(table.column("points")[:, own], methods))
-        return divide(efficiency.sum(axis=1), (methods > 0).sum(axis=1).astype(float))
+        efficiency = np.nan_to_num(kit.divide(table.column("points")[:, own], methods))
+        return kit.divide(efficiency.sum(axis=1), (methods > 0).sum(axis=1).astype(float))
 
     return formula
 
 
-def _covered(sums: Sums) -> Values:
-    covered: Values = np.sum([sums[f"credit:{name}"] > 0 for name in CATEGORIES], axis=0, dtype=float)
+def _covered(sums: kit.Sums) -> kit.Values:
+    covered: kit.Values = np.sum([sums[f"credit:{name}"] > 0 for name in CATEGORIES], axis=0, dtype=float)
     return covered
 
 
-def _coverage(sums: Sums) -> Values:
-    return divide(_covered(sums), np.where(sums["expected"] > 0, float(len(CATEGORIES)), 0.0))
+def _coverage(sums: kit.Sums) -> kit.Values:
+    return kit.divide(_covered(sums), np.where(sums["expected"] > 0, float(len(CATEGORIES)), 0.0))
 
 
-def _coverage_present(sums: Sums) -> Values:
-    present: Values = np.sum([sums[f"expected:{name}"] > 0 for name in CATEGORIES], axis=0, dtype=float)
-    return divide(_covered(sums), present)
+def _coverage_present(sums: kit.Sums) -> kit.Values:
+    present: kit.Values = np.sum([sums[f"expected:{name}"] > 0 for name in CATEGORIES], axis=0, dtype=float)
+    return kit.divide(_covered(sums), present)
 
 
-def _precision_upper(sums: Sums) -> Values:
-    return divide(sums["true"] + sums["pending"], sums["findings"])
+def _precision_upper(sums: kit.Sums) -> kit.Values:
+    return kit.divide(sums["true"] + sums["pending"], sums["findings"])
 
 
-def _discovery_upper(sums: Sums) -> Values:
-    return divide(sums["bonus"] + sums["pending"], sums["confirmed"] + sums["pending"])
+def _discovery_upper(sums: kit.Sums) -> kit.Values:
+    return kit.divide(sums["bonus"] + sums["pending"], sums["confirmed"] + sums["pending"])
 
 
-def _without_efficiency(sums: Sums) -> Values:
+def _without_efficiency(sums: kit.Sums) -> kit.Values:
     """0.40·WDS% + 0.25·P% + 0.20·DQ·20."""
-    detection, precision = divide(sums["points"], sums["maximum"]), divide(sums["true"], sums["findings"])
-    return 40 * detection + 25 * precision + 4 * divide(sums["depth"], sums["confirmed"])
+    detection, precision = (
+        kit.divide(sums["points"], sums["maximum"]),
+        kit.divide(sums["true"], sums["findings"]),
+    )
+    return 40 * detection + 25 * precision + 4 * kit.divide(sums["depth"], sums["confirmed"])
 
 
 _token_efficiency = _mean_efficiency("token_efficiency")
 
 
-def _oes(sums: Sums) -> Values:
+def _oes(sums: kit.Sums) -> kit.Values:
     return _without_efficiency(sums) + 0.15 * np.minimum(_token_efficiency(sums) * 100, 100)
 
 
-def _oes_uncapped(sums: Sums) -> Values:
+def _oes_uncapped(sums: kit.Sums) -> kit.Values:
     return _without_efficiency(sums) + 15 * _token_efficiency(sums)
 
 
-of_errors = partial(Metric, population=_has_errors)
-number_of = partial(Metric, unit="number")
+of_errors = partial(kit.Metric, population=_has_errors)
+number_of = partial(kit.Metric, unit="number")
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     of_errors(
         "detection_rate",
         "Σ credit ÷ expected errors; credit is 1 for a full match and 0.5 for a partial one.",
-        ratio_of("credit", "expected"),
+        kit.ratio_of("credit", "expected"),
         explained_by="missed",
         aliases=("dr",),
     ),
     *(
-        Metric(
+        kit.Metric(
             f"detection_rate_{severity.lower()}",
             f"The detection rate of {severity} errors alone.",
-            ratio_of(f"credit:{severity}", f"expected:{severity}"),
+            kit.ratio_of(f"credit:{severity}", f"expected:{severity}"),
             population=_has_severity(severity),
         )
         for severity in SEVERITIES
@@ -280,7 +275,7 @@ METRICS: tuple[Metric, ...] = (
     of_errors(
         "weighted_detection_score",
         "Σ credit·weight ÷ Σ weight; a critical error weighs 3, an important one 2, a minor one 1.",
-        ratio_of("points", "maximum"),
+        kit.ratio_of("points", "maximum"),
         aliases=("wds",),
     ),
     number_of("wds_points", "Σ credit·weight.", lambda sums: sums["points"]),
@@ -306,38 +301,38 @@ METRICS: tuple[Metric, ...] = (
         )
         for letter in LAYERS
     ),
-    Metric(
+    kit.Metric(
         "precision",
         "(matched + bonus) ÷ findings without duplicates; undecided findings count as false.",
-        ratio_of("true", "findings"),
+        kit.ratio_of("true", "findings"),
         explained_by="false_positive",
     ),
-    Metric("precision_upper", "The same, with undecided findings as true.", _precision_upper),
-    Metric(
+    kit.Metric("precision_upper", "The same, with undecided findings as true.", _precision_upper),
+    kit.Metric(
         "discovery_rate",
         "Bonus findings ÷ (matched + bonus); undecided findings count as false.",
-        ratio_of("bonus", "confirmed"),
+        kit.ratio_of("bonus", "confirmed"),
         aliases=("dis",),
     ),
-    Metric("discovery_rate_upper", "The same, with undecided findings as bonus.", _discovery_upper),
-    Metric(
+    kit.Metric("discovery_rate_upper", "The same, with undecided findings as bonus.", _discovery_upper),
+    kit.Metric(
         "pending_rate",
         "Findings that wait for a person (undecided, or matched only in part) ÷ findings.",
-        ratio_of("open", "findings"),
+        kit.ratio_of("open", "findings"),
         "lower",
         explained_by="undecided",
     ),
-    Metric(
+    kit.Metric(
         "duplicate_rate",
         "Findings that repeat another, or an error found already ÷ all findings.",
-        ratio_of("duplicates", "all_findings"),
+        kit.ratio_of("duplicates", "all_findings"),
         "lower",
         explained_by="duplicate",
     ),
     number_of(
         "depth_quality",
         "The mean depth, 1 (symptom) to 5 (root cause), of findings that are matched or bonus.",
-        ratio_of("depth", "confirmed"),
+        kit.ratio_of("depth", "confirmed"),
         aliases=("dq",),
     ),
     of_errors("category_coverage", "Categories with a detection ÷ 10.", _coverage, aliases=("cc",)),

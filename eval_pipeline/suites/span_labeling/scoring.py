@@ -11,25 +11,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.numbers import number
-from eval_pipeline.suite import (
-    Batch,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    KeyedCount,
-    KeyedSums,
-    Metric,
-    Rows,
-    Sums,
-    Values,
-    divide,
-    ratio_of,
-)
 from eval_pipeline.suites.span_labeling.cases import Span, SpanCase
 from eval_pipeline.suites.span_labeling.matching import TOLERANCE, Outcome, match_spans
 from eval_pipeline.suites.span_labeling.reading import Indices, Reading, Side, read_batch
@@ -59,18 +45,18 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Overlapping spans also agree when neither boundary is off by more characters than this."""
 
 
-def score(items: Sequence[Item], context: Context) -> Batch:
+def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     """Counts, tables and diagnoses of a batch of answers."""
     settings = context.settings or Settings()
     read = read_batch(items, context.resources.categories if context.resources else frozenset())
     outcome = match_spans(read, settings.minimum_iou, settings.boundary_drift)
-    return Batch(_counts(read, outcome), list(_keyed(read, outcome)), list(_diagnoses(read, outcome)))
+    return kit.Batch(_counts(read, outcome), list(_keyed(read, outcome)), list(_diagnoses(read, outcome)))
 
 
-def _counts(read: Reading, outcome: Outcome) -> dict[str, Values]:
+def _counts(read: Reading, outcome: Outcome) -> dict[str, kit.Values]:
     gold, predicted, size = read.gold, read.predicted, len(read.base)
 
-    def per_case(cases: Indices) -> Values:
+    def per_case(cases: Indices) -> kit.Values:
         return np.bincount(cases, minlength=size).astype(float)
 
     right = gold.label[outcome.gold] == predicted.label[outcome.predicted]
@@ -89,7 +75,7 @@ def _counts(read: Reading, outcome: Outcome) -> dict[str, Values]:
     }
 
 
-def _keyed(read: Reading, outcome: Outcome) -> Iterator[tuple[int, KeyedCount]]:
+def _keyed(read: Reading, outcome: Outcome) -> Iterator[tuple[int, kit.KeyedCount]]:
     """The cells of the confusion matrix and of the table of categories."""
     gold, predicted, names = read.gold, read.predicted, read.names
     missed, spurious = names.index(MISSED), names.index(SPURIOUS)
@@ -113,7 +99,7 @@ def _summed(
     rows: Sequence[str],
     counted: Iterable[tuple[Indices, Indices | int, Indices | int]],
     columns: Sequence[str],
-) -> Iterator[tuple[int, KeyedCount]]:
+) -> Iterator[tuple[int, kit.KeyedCount]]:
     """How often each cell (case, row, column) occurs."""
     height, width = len(rows), len(columns)
     codes = np.concatenate([(case * height + row) * width + column for case, row, column in counted])
@@ -123,30 +109,30 @@ def _summed(
     kinds, which = np.unique(cells * (counts.max(initial=0) + 1) + counts, return_inverse=True)
     places, values = np.divmod(kinds, counts.max(initial=0) + 1)
     keyed = [
-        KeyedCount(table, rows[place // width], columns[place % width], float(value))
+        kit.KeyedCount(table, rows[place // width], columns[place % width], float(value))
         for place, value in zip(places.tolist(), values.tolist(), strict=True)
     ]
     return zip(cases.tolist(), [keyed[at] for at in which.tolist()], strict=True)
 
 
-def _diagnoses(read: Reading, outcome: Outcome) -> Iterator[tuple[int, Diagnosis]]:
+def _diagnoses(read: Reading, outcome: Outcome) -> Iterator[tuple[int, kit.Diagnosis]]:
     gold, predicted = read.gold, read.predicted
     wrong = gold.label[outcome.gold] != predicted.label[outcome.predicted]
     for case, message in _told(gold, np.flatnonzero(outcome.missed), read.names):
-        yield case, Diagnosis("missed", message, "")
+        yield case, kit.Diagnosis("missed", message, "")
     for (case, message), (_, got) in zip(
         _told(gold, outcome.gold[wrong], read.names),
         _told(predicted, outcome.predicted[wrong], read.names),
         strict=True,
     ):
-        yield case, Diagnosis("wrong_category", message, got)
+        yield case, kit.Diagnosis("wrong_category", message, got)
     for case, message in _told(gold, np.flatnonzero(outcome.fragmented), read.names):
-        yield case, Diagnosis("fragmented", message, "")
+        yield case, kit.Diagnosis("fragmented", message, "")
     for case, message in _told(predicted, np.flatnonzero(outcome.over_extracted), read.names):
-        yield case, Diagnosis("over_extracted", "", message)
+        yield case, kit.Diagnosis("over_extracted", "", message)
     for stray in read.misaligned:
         message = f"{stray.text[:LONGEST_TOLD]} at {stray.start}–{stray.end}"
-        yield stray.case, Diagnosis("misaligned", "", message)
+        yield stray.case, kit.Diagnosis("misaligned", "", message)
 
 
 def _told(side: Side, chosen: Indices, names: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -157,7 +143,7 @@ def _told(side: Side, chosen: Indices, names: Sequence[str]) -> Iterator[tuple[i
         yield case, f"{side.listed[given].text[:LONGEST_TOLD]} [{names[label]}]"
 
 
-def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
+def errored(case: SpanCase, answer: Answer | None) -> kit.CaseScore:
     """An error counts as if as many spans had been predicted as are golden, at least one, and all wrong."""
     labels = [normalize(span.category) for span in case.expected.spans]
     gold = float(len(labels))
@@ -176,14 +162,14 @@ def errored(case: SpanCase, answer: Answer | None) -> CaseScore:
         "entries": wrong,
     }
     keyed = [
-        KeyedCount(table, label, column, float(labels.count(label)))
+        kit.KeyedCount(table, label, column, float(labels.count(label)))
         for label in sorted(set(labels))
         for table, column in ((CONFUSION, ERROR), (CATEGORIES, MISSED), (CATEGORIES, EXTRA))
     ]
-    return CaseScore(counts, keyed)
+    return kit.CaseScore(counts, keyed)
 
 
-def confusion_rows(table: KeyedSums) -> Rows:
+def confusion_rows(table: kit.KeyedSums) -> kit.Rows:
     """Golden categories down, predicted ones across; what is no category comes last.
 
     Golden spans that nothing matches stand in the column `missed`, predictions that match nothing in
@@ -203,7 +189,7 @@ def confusion_rows(table: KeyedSums) -> Rows:
     ]
 
 
-def category_rows(table: KeyedSums) -> Rows:
+def category_rows(table: kit.KeyedSums) -> kit.Rows:
     """Precision, recall, F1 and support of every category: ✗ below 0.70, ⚠ below 0.80, ✓ from there on."""
     columns = (table.column(key)[0].tolist() for key in (MATCHED, MISSED, EXTRA))
     return [
@@ -225,7 +211,7 @@ def _sign(value: float) -> str:
     return "⚠" if value < GOOD - TOLERANCE else "✓"
 
 
-def problem_categories(tables: Mapping[str, Rows]) -> list[str]:
+def problem_categories(tables: Mapping[str, kit.Rows]) -> list[str]:
     """The categories with ✗ and their F1, the worst first."""
     bad = [row for row in tables[CATEGORIES] if row["sign"] == "✗"]
     return [
@@ -234,7 +220,7 @@ def problem_categories(tables: Mapping[str, Rows]) -> list[str]:
     ]
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when every golden span is matched with its category and nothing is over-extracted."""
     return np.asarray((sums["matched"] >= sums["gold"]) & (sums["over_extracted"] == 0), dtype=np.bool_)
 
@@ -244,58 +230,58 @@ def has_spans(case: SpanCase) -> bool:
     return bool(case.expected.spans)
 
 
-of_spans = partial(Metric, population=has_spans)
+of_spans = partial(kit.Metric, population=has_spans)
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[kit.Metric, ...] = (
     of_spans(
         "relaxed_f1",
         "2 · matched ÷ (golden + predicted spans); matched in position (IoU ≥ 0.4, or both boundaries within "
         "2 characters) and in category.",
-        lambda sums: divide(2 * sums["matched"], sums["gold"] + sums["predicted"]),
+        lambda sums: kit.divide(2 * sums["matched"], sums["gold"] + sums["predicted"]),
     ),
     of_spans(
         "relaxed_precision",
         "Spans matched in position and category ÷ predicted spans.",
-        ratio_of("matched", "predicted"),
+        kit.ratio_of("matched", "predicted"),
         explained_by="over_extracted",
     ),
     of_spans(
         "relaxed_recall",
         "Spans matched in position and category ÷ golden spans.",
-        ratio_of("matched", "gold"),
+        kit.ratio_of("matched", "gold"),
         explained_by="missed",
     ),
     of_spans(
         "taxonomy_accuracy",
         "Spans with the right category ÷ spans matched in position alone.",
-        ratio_of("categorized", "positioned"),
+        kit.ratio_of("categorized", "positioned"),
         explained_by="wrong_category",
     ),
     of_spans(
         "fragmentation_rate",
         "Golden spans that hold two or more predicted fragments ÷ golden spans.",
-        ratio_of("fragmented", "gold"),
+        kit.ratio_of("fragmented", "gold"),
         "lower",
         explained_by="fragmented",
     ),
-    Metric(
+    kit.Metric(
         "over_extraction_rate",
         "Predicted spans that neither match a golden span nor are a fragment of one ÷ predicted spans.",
-        ratio_of("over_extracted", "predicted"),
+        kit.ratio_of("over_extracted", "predicted"),
         "lower",
         explained_by="over_extracted",
     ),
-    Metric(
+    kit.Metric(
         "misaligned_rate",
         "Distinct predicted spans whose text is not what stands at their offsets ÷ distinct predicted spans.",
-        ratio_of("misaligned", "distinct"),
+        kit.ratio_of("misaligned", "distinct"),
         "lower",
         explained_by="misaligned",
     ),
-    Metric(
+    kit.Metric(
         "duplicate_rate",
         "Predicted spans that repeat another one ÷ predicted spans as given.",
-        ratio_of("repeated", "entries"),
+        kit.ratio_of("repeated", "entries"),
         "lower",
     ),
 )

@@ -8,22 +8,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
 from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suite import (
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    KeyedCount,
-    Metric,
-    Sums,
-    mean,
-    mean_counts,
-)
 from eval_pipeline.suites._video.category_classifier import parent
 from eval_pipeline.suites._video.syntax import faults, is_sound
 from eval_pipeline.suites.suggestions.cases import SuggestionCase
@@ -52,7 +42,7 @@ class Annotations(NamedTuple):
     """Prompt with a suggestion dropped in → whether it holds together."""
 
 
-def annotate(items: Sequence[Item], context: Context) -> Annotations:
+def annotate(items: Sequence[kit.Item], context: kit.Context) -> Annotations:
     """Embed, classify and read every text of a batch, each once."""
     chosen = [(item.case, distinct(item.output.suggestions)) for item in items]
     texts = sorted({text for case, each in chosen for text in (case.input.span, *each)})
@@ -83,7 +73,7 @@ def dropped_in(case: SuggestionCase, suggestion: str) -> str:
     return given.prompt[: given.start] + suggestion + given.prompt[given.start + len(given.span) :]
 
 
-def score_case(item: Item, context: Context) -> CaseScore:
+def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     """The counts and diagnoses of one output."""
     case: SuggestionCase = item.case
     seen: Annotations = context.annotations
@@ -106,10 +96,10 @@ def score_case(item: Item, context: Context) -> CaseScore:
         "duplicate_rate": ratio(len(item.output.suggestions) - len(result), len(item.output.suggestions)),
     }
     missed = below_minimum(case.expected.qualities, values)
-    return CaseScore(
-        {**mean_counts(values), "minima_missed": float(len(missed)), "forbidden": float(len(forbidden))},
+    return kit.CaseScore(
+        {**kit.mean_counts(values), "minima_missed": float(len(missed)), "forbidden": float(len(forbidden))},
         [
-            KeyedCount(CLASSIFIED_AS, parent(case.input.category), parent(categories[text]), 1.0)
+            kit.KeyedCount(CLASSIFIED_AS, parent(case.input.category), parent(categories[text]), 1.0)
             for text in result
         ],
         list(_diagnoses(case, result, coherent, sound, forbidden, categories, missed)),
@@ -124,23 +114,23 @@ def _diagnoses(
     forbidden: set[str],
     categories: Mapping[str, str],
     missed: Sequence[str],
-) -> Iterator[Diagnosis]:
+) -> Iterator[kit.Diagnosis]:
     for text in found:
         if text not in coherent:
-            yield Diagnosis("other_category", case.input.category, f"{text} → {categories[text]}")
+            yield kit.Diagnosis("other_category", case.input.category, f"{text} → {categories[text]}")
         if text not in sound:
-            yield Diagnosis("breaks_grammar", "", _broken(dropped_in(case, text)))
+            yield kit.Diagnosis("breaks_grammar", "", _broken(dropped_in(case, text)))
         if normalize(text) in forbidden:
-            yield Diagnosis("forbidden_output", "", text)
+            yield kit.Diagnosis("forbidden_output", "", text)
         if length_appropriateness(case.input.span, text) < 1.0:
-            yield Diagnosis("too_long_or_short", case.input.span, text)
+            yield kit.Diagnosis("too_long_or_short", case.input.span, text)
     for message in missed:
-        yield Diagnosis("below_minimum", message, "")
+        yield kit.Diagnosis("below_minimum", message, "")
 
 
-def errored(case: SuggestionCase, answer: Answer | None) -> CaseScore:
+def errored(case: SuggestionCase, answer: Answer | None) -> kit.CaseScore:
     """A case without a usable output misses what it expects."""
-    return CaseScore({"minima_missed": 1.0, "forbidden": 0.0})
+    return kit.CaseScore({"minima_missed": 1.0, "forbidden": 0.0})
 
 
 def _coherent(case: SuggestionCase, category: str) -> bool:
@@ -172,7 +162,7 @@ def length_appropriateness(original: str, suggestion: str) -> float:
     return 0.7 if 0.3 <= times <= 3.0 else 0.3
 
 
-def case_passes(sums: Sums) -> NDArray[np.bool_]:
+def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
     """A case passes when it reaches all its minima and holds no forbidden output."""
     return np.asarray((sums["minima_missed"] == 0) & (sums["forbidden"] == 0), dtype=np.bool_)
 
@@ -188,45 +178,45 @@ def _broken(text: str) -> str:
     return f"{text} (at {result[0].after} {result[0].text})".replace(" )", ")") if result else text
 
 
-METRICS: tuple[Metric, ...] = (
-    mean(
+METRICS: tuple[kit.Metric, ...] = (
+    kit.mean(
         "category_coherence",
         "Suggestions whose category, by the classifier, has the span's parent or is allowed ÷ suggestions; "
         "then the mean over cases.",
         explained_by="other_category",
     ),
-    mean(
+    kit.mean(
         "diversity", "1 − mean pairwise cosine of the suggestions, clipped to [0, 1]; 0 for fewer than two."
     ),
-    mean(
+    kit.mean(
         "non_repetition",
         "Mean of 1 − cosine to the original; 0 for a suggestion that equals it or is forbidden.",
         explained_by="forbidden_output",
     ),
-    mean(
+    kit.mean(
         "syntactic_validity",
         "Suggestions that leave the prompt grammatical when dropped in ÷ suggestions; "
         "then the mean over cases.",
         explained_by="breaks_grammar",
     ),
-    mean(
+    kit.mean(
         "length_appropriateness",
         "Mean over suggestions: 1 within 0.5 to 2 times the original's length, 0.7 within 0.3 to 3, "
         "else 0.3.",
         explained_by="too_long_or_short",
     ),
-    mean(
+    kit.mean(
         "length_in_range",
         "Suggestions within 0.5 to 2 times the original's length ÷ suggestions; then the mean over cases.",
         explained_by="too_long_or_short",
     ),
-    mean(
+    kit.mean(
         "forbidden_rate",
         "Suggestions on the case's list of forbidden outputs ÷ suggestions.",
         direction="lower",
         explained_by="forbidden_output",
     ),
-    mean(
+    kit.mean(
         "duplicate_rate",
         "Suggestions that repeat another one ÷ suggestions, before duplicates are merged.",
         direction="lower",
