@@ -6,15 +6,14 @@ meaning fills its gaps, from a threshold above which words are nearly always the
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from eval_pipeline.language.embedder import Embedder, default_embedder, similarity
 from eval_pipeline.metrics.text import normalize, words
+from eval_pipeline.suites._video.prompt_accuracy import labelled_rows
 from eval_pipeline.suites._video.words import CLOSED
 
 Thesaurus = Mapping[str, Sequence[str]]
@@ -107,9 +106,7 @@ class LabelledPair(NamedTuple):
 
 def labelled_pairs() -> list[LabelledPair]:
     """Pairs labelled by hand; two in three are of words that the golden thesaurus knows, the rest are not."""
-    text = files("eval_pipeline.suites._video").joinpath("data/kept.tsv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return [LabelledPair(row["kept"] == "1", row["word"], row["text"]) for row in rows]
+    return [LabelledPair(row["kept"] == "1", row["word"], row["text"]) for row in labelled_rows("kept.tsv")]
 
 
 def accuracy(matcher: KeptWords) -> tuple[int, int]:

@@ -49,12 +49,17 @@ class Share(NamedTuple):
 
 def labelled_texts() -> list[LabelledText]:
     """The labelled sentences and fragments."""
-    return [LabelledText(row["kind"], row["sound"] == "1", row["text"]) for row in _rows("soundness.tsv")]
+    return [
+        LabelledText(row["kind"], row["sound"] == "1", row["text"]) for row in labelled_rows("soundness.tsv")
+    ]
 
 
 def labelled_prompts() -> list[LabelledPrompt]:
     """The labelled prompts."""
-    return [LabelledPrompt(frozenset(row["elements"].split()), row["text"]) for row in _rows("elements.tsv")]
+    return [
+        LabelledPrompt(frozenset(row["elements"].split()), row["text"])
+        for row in labelled_rows("elements.tsv")
+    ]
 
 
 def soundness_by_kind(judge: Callable[[str], bool]) -> dict[str, Share]:
@@ -89,6 +94,7 @@ def element_accuracy() -> dict[str, Share]:
     }
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def labelled_rows(name: str) -> list[dict[str, str]]:
+    """The rows of a data file of labels, by column."""
     text = files("eval_pipeline.suites._video").joinpath(f"data/{name}").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))

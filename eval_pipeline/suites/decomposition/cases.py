@@ -72,7 +72,10 @@ class DecompositionExpected(msgspec.Struct, frozen=True):
     origin: str = ""
 
 
-def to_case(entry: GoldenEntry) -> Case[DecompositionInput, DecompositionExpected]:
+DecompositionCase = Case[DecompositionInput, DecompositionExpected]
+
+
+def to_case(entry: GoldenEntry) -> DecompositionCase:
     """A golden entry as a case: what engines may see, apart from what they may not."""
     return Case(
         entry.id,
@@ -100,10 +103,8 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
         if not normalize(label):
             yield Violation(path, "is blank", "Name a concept, or remove the entry.")
         elif normalize(label) in owners:
-            owner = owners[normalize(label)]
-            yield Violation(
-                path, f"{label!r} is forbidden and expected (as {owner!r})", "Remove it from one of the two."
-            )
+            message = f"{label!r} is forbidden and expected (as {owners[normalize(label)]!r})"
+            yield Violation(path, message, "Remove it from one of the two.")
 
     yield from _check_relationships(entry, owners)
 
@@ -118,12 +119,9 @@ def _check_relationships(entry: GoldenEntry, owners: dict[str, str]) -> Iterator
     expected = {resolved(relationship) for relationship in entry.expected_relationships}
     for index, relationship in enumerate(entry.forbidden_relationships):
         if resolved(relationship) in expected:
-            told = f"{relationship.source} {relationship.predicate} {relationship.target}"
-            yield Violation(
-                ("forbiddenRelationships", index),
-                f"{told!r} is forbidden and expected",
-                "Remove it from one of the two.",
-            )
+            stated = f"{relationship.source} {relationship.predicate} {relationship.target}"
+            message = f"{stated!r} is forbidden and expected"
+            yield Violation(("forbiddenRelationships", index), message, "Remove it from one of the two.")
 
 
 def _check_names(
@@ -137,10 +135,7 @@ def _check_names(
         if not key:
             yield Violation((*path, *field), "is blank", "Name the concept, or remove the entry.")
         elif key in owners and key not in own:
-            yield Violation(
-                (*path, *field),
-                f"{name!r} belongs to {owners[key]!r} and to {concept.label!r}",
-                "Let every label and alias name one concept.",
-            )
+            message = f"{name!r} belongs to {owners[key]!r} and to {concept.label!r}"
+            yield Violation((*path, *field), message, "Let every label and alias name one concept.")
         own.add(key)
         owners.setdefault(key, concept.label)

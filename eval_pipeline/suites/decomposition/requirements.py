@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from eval_pipeline.metrics.text import normalize, occurs_as_words, paragraphs, word_count
-from eval_pipeline.suite import Case, Requirement, case_count, each_case, every_value, no_case_lists
-from eval_pipeline.suites.decomposition.cases import DOMAINS, DecompositionExpected, DecompositionInput
+from eval_pipeline.suite import Requirement, case_count, each_case, every_value, no_case_lists
+from eval_pipeline.suites.decomposition.cases import DOMAINS, DecompositionCase
 
 
-def measure(case: Case[DecompositionInput, DecompositionExpected]) -> dict[str, Any]:
+def measure(case: DecompositionCase) -> dict[str, Any]:
     """What the requirements look at."""
     expected, text = case.expected, normalize(case.input.source_text)
     names = {normalize(name) for concept in expected.concepts for name in (concept.label, *concept.aliases)}

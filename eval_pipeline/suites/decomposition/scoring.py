@@ -13,19 +13,8 @@ from numpy.typing import NDArray
 
 from eval_pipeline.metrics.rates import harmonic_mean, ratio
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suite import (
-    Case,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    Metric,
-    Sums,
-    defined,
-    mean,
-    mean_counts,
-)
-from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput, Relationship
+from eval_pipeline.suite import CaseScore, Context, Diagnosis, Item, Metric, Sums, defined, mean, mean_counts
+from eval_pipeline.suites.decomposition.cases import DecompositionCase, DecompositionExpected, Relationship
 
 NEAR_MISS = 85.0
 PENALTY = 0.15
@@ -148,7 +137,7 @@ class _Marked:
 
 def score_case(item: Item, context: Context) -> CaseScore:
     """The counts and diagnoses of one output."""
-    case: Case[DecompositionInput, DecompositionExpected] = item.case
+    case: DecompositionCase = item.case
     vocabulary = Vocabulary.of(case.expected)
     extraction = Extraction.of(item.output, vocabulary)
     marked = _mark(case, extraction, vocabulary)
@@ -157,9 +146,7 @@ def score_case(item: Item, context: Context) -> CaseScore:
     )
 
 
-def _mark(
-    case: Case[DecompositionInput, DecompositionExpected], extraction: Extraction, vocabulary: Vocabulary
-) -> _Marked:
+def _mark(case: DecompositionCase, extraction: Extraction, vocabulary: Vocabulary) -> _Marked:
     expected, text = case.expected, normalize(case.input.source_text)
     extracted = set(extraction.quotes)
     wanted = {concept.label for concept in expected.concepts}
@@ -294,23 +281,23 @@ def _wrong_relationships(
             yield Diagnosis("spurious", "", str(triple))
 
 
-def _has_concepts(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_concepts(case: DecompositionCase) -> bool:
     return bool(case.expected.concepts)
 
 
-def _has_required_concepts(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_required_concepts(case: DecompositionCase) -> bool:
     return any(concept.required for concept in case.expected.concepts)
 
 
-def _has_relationships(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_relationships(case: DecompositionCase) -> bool:
     return bool(case.expected.relationships)
 
 
-def _has_required_relationships(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_required_relationships(case: DecompositionCase) -> bool:
     return any(relationship.required for relationship in case.expected.relationships)
 
 
-def _has_both(case: Case[DecompositionInput, DecompositionExpected]) -> bool:
+def _has_both(case: DecompositionCase) -> bool:
     return _has_concepts(case) and _has_relationships(case)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -177,23 +178,22 @@ def _mean_over_types(rate: Values, support: Values) -> Values:
     return divide(rates.sum(axis=0), (support > 0).sum(axis=0))
 
 
+def _ratio(counts: Callable[[str], Values], numerator: str, denominator: Sequence[str]) -> Values:
+    """N × numerator ÷ the sum of n denominators."""
+    return divide(
+        len(denominator) * counts(numerator), np.sum([counts(each) for each in denominator], axis=0)
+    )
+
+
 def _rates(mode: str, gold: str, predicted: str, what: str) -> list[Metric]:
     """Precision, recall and F1 of one way to match: pooled, and as a mean over types."""
 
-    def pooled(numerator: str, *denominator: str) -> Formula:
-        scale = len(denominator)
-        return lambda sums: divide(
-            scale * _pooled(sums, numerator), np.sum([_pooled(sums, each) for each in denominator], axis=0)
-        )
+    def pooled(denominator: Sequence[str]) -> Formula:
+        return lambda sums: _ratio(partial(_pooled, sums), mode, denominator)
 
-    def macro(numerator: str, *denominator: str) -> Formula:
-        scale = len(denominator)
+    def macro(denominator: Sequence[str]) -> Formula:
         return lambda sums: _mean_over_types(
-            divide(
-                scale * _by_type(sums, numerator),
-                np.sum([_by_type(sums, each) for each in denominator], axis=0),
-            ),
-            _by_type(sums, gold),
+            _ratio(partial(_by_type, sums), mode, denominator), _by_type(sums, gold)
         )
 
     rates = {
@@ -209,14 +209,14 @@ def _rates(mode: str, gold: str, predicted: str, what: str) -> list[Metric]:
             Metric(
                 f"{mode}_{name}",
                 f"{formula[0].upper()}{formula[1:]}",
-                pooled(mode, *denominator),
+                pooled(denominator),
                 population=applies,
                 explained_by=explained,
             ),
             Metric(
                 f"{mode}_{name}_macro",
                 f"Mean over types with gold of {formula}",
-                macro(mode, *denominator),
+                macro(denominator),
                 population=_has_gold,
             ),
         ]
@@ -248,9 +248,7 @@ def per_type(table: KeyedSums) -> Rows:
     counts = {name: table.column(name)[0] for name in COUNTS}
 
     def rate(numerator: str, *denominator: str) -> list[float | None]:
-        values = divide(
-            len(denominator) * counts[numerator], np.sum([counts[each] for each in denominator], axis=0)
-        )
+        values = _ratio(counts.__getitem__, numerator, denominator)
         return [float(value) if np.isfinite(value) else None for value in values]
 
     columns = {

@@ -155,9 +155,7 @@ class Session:
                 if match.finding.key not in ruled:
                     told = {"error": match.error.id, "credit": str(match.credit), "reason": match.reason}
                     self._add(step, "match", task.id, match.finding.key, told)
-        return self.ledger.seal(
-            step, evaluation=self.evaluation, version=self.version, task=task.id, author=self.author
-        )
+        return self.ledger.seal(step, task=task.id, **self._who)
 
     def matches(self, task: TaskReview) -> list[Match]:
         """The matches of all trials, each finding and error once."""
@@ -177,16 +175,11 @@ class Session:
         )
 
     def _add(self, step: Step, act: Act, task: str, subject: str, answers: Mapping[str, str]) -> Row:
-        return self.ledger.add(
-            step,
-            act,
-            evaluation=self.evaluation,
-            version=self.version,
-            task=task,
-            author=self.author,
-            subject=subject,
-            answers=answers,
-        )
+        return self.ledger.add(step, act, task=task, subject=subject, answers=answers, **self._who)
+
+    @property
+    def _who(self) -> dict[str, str]:
+        return {"evaluation": self.evaluation, "version": self.version, "author": self.author}
 
     def bias(self, task: TaskReview) -> list[Flag]:
         """The document's three indicators, and predictions that were systematically wrong."""
