@@ -80,11 +80,8 @@ def check_entry(entry: GoldEntry) -> Iterator[Violation]:
         yield Violation(("gold_claim_substr",), "is missing", remedy)
     for index, text in enumerate(entry.gold_claim_substr or ()):
         if len(normalize(text)) < SHORTEST_SUBSTRING:
-            yield Violation(
-                ("gold_claim_substr", index),
-                f"{text!r} has fewer than {SHORTEST_SUBSTRING} characters and can never match",
-                "Write a longer part of the claim.",
-            )
+            message = f"{text!r} has fewer than {SHORTEST_SUBSTRING} characters and can never match"
+            yield Violation(("gold_claim_substr", index), message, "Write a longer part of the claim.")
     if entry.answerable and not entry.gold_citations:
         remedy = "Name at least one passage that holds the answer, or say answerable: false."
         yield Violation(("gold_citations",), "is empty though the question is answerable", remedy)

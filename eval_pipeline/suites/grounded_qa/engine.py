@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from eval_pipeline.language.bm25 import Terms
+from eval_pipeline.language.word_lists import line_lists
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.grounded_qa.corpus import (
     Corpus,
@@ -34,22 +35,10 @@ _NUMBER = (
 )
 _TIME = r"(?:second|minute|hour|day|night|week|month|quarter|year|o'clock)s?"
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
+_PARTS = {"<number>": _NUMBER, "<time>": _TIME, "<month>": _MONTH}
 _ANSWER_TYPES = tuple(
-    (re.compile(question), re.compile(sentence))
-    for question, sentence in (
-        (r"\b(?:cost|costs|price|fee|surcharge)\b", r"\beuros?\b|\bcents?\b|\bfree\b|\bpercent\b|[€%]"),
-        (
-            r"\bhow (?:long|soon|often)\b|\bwhen\b.*\b(?:expire|arrive|end)\b",
-            rf"\b{_TIME}\b|\b(?:daily|weekly|monthly)\b",
-        ),
-        (
-            r"\bhow (?:many|much|far|high|large|big|old|fast|wide|tall|heavy|loud|hot|warm|cold)\b",
-            rf"\b{_NUMBER}\b",
-        ),
-        (r"\bwhen (?:was|were|did)\b", rf"\b(?:1[89]|20)\d\d\b|\b(?:{_MONTH})\b|\b{_TIME} ago\b"),
-        (r"\b(?:tele)?phone number\b", r"\d(?:[ ./-]?\d){4}"),
-        (r"\be-?mail address\b", r"\w@\w"),
-    )
+    (re.compile(question), re.compile(re.sub("<[a-z]+>", lambda part: _PARTS[part[0]], sentence)))
+    for question, sentence in line_lists(__package__, "data/answer_types.txt").values()
 )
 """What a question asks for, and what a sentence that answers it holds."""
 _SUBJECT = re.compile(

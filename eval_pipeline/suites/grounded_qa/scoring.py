@@ -12,22 +12,14 @@ from numpy.typing import NDArray
 
 import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
+from eval_pipeline.language.word_lists import line_lists
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
 from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
 
 REFUSAL = "not in context"
 
-_NEAR_REFUSAL = re.compile(
-    r"\W*(?:(?:sorry|unfortunately)\W+)?(?:"
-    r"(?:(?:the|this|that|it|its|an?) )?(?:answer|information|question)?\W*(?:is |was )?"
-    r"not (?:\w+ )?in (?:the |this |any )?(?:\w+ )?(?:context|passages?|documents?)\b.{0,80}"
-    r"|i (?:do not|don['’]t) know\b.{0,80}"
-    r"|(?:i |we )?(?:cannot|can['’]t|can not|(?:am |are )?unable to) answer\b.{0,80}"
-    r"|(?:there is )?no (?:answer|information)(?: (?:found|available))?(?: in .{0,60})?"
-    r"|n/a|unknown|unanswerable"
-    r")\W*"
-)
+_NEAR_REFUSAL = re.compile("".join(line_lists(__package__, "data/near_refusal.txt")["NEAR_REFUSAL"]))
 SHORT = 16
 """Claims shorter than this are looked at closely even if no word hints at a refusal."""
 

@@ -102,14 +102,8 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
         seen.add(each.mention_id)
         there = entry.context[each.start : each.start + len(each.mention)]
         if there != each.mention:
-            yield Violation(
-                (*path, "start"),
-                f"{there!r} stands at {each.start}, not {each.mention!r}",
-                "Count code points from the start of the context.",
-            )
+            message = f"{there!r} stands at {each.start}, not {each.mention!r}"
+            yield Violation((*path, "start"), message, "Count code points from the start of the context.")
         if each.gold_wikidata is None and (each.gold_viaf or each.gold_isil):
-            yield Violation(
-                (*path, "gold_wikidata"),
-                "is null, yet the mention has another identifier",
-                "Link it, or remove the other identifiers.",
-            )
+            message = "is null, yet the mention has another identifier"
+            yield Violation((*path, "gold_wikidata"), message, "Link it, or remove the other identifiers.")

@@ -59,11 +59,9 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
         if not span.text.strip():
             yield Violation(("spans", index, "text"), "is blank", "Mark some text, or remove the span.")
         elif span.start < 0 or span.end > len(entry.prompt) or stands != span.text:
-            yield Violation(
-                ("spans", index, "text"),
-                f"{span.text[:80]!r} does not stand at {span.start} to {span.end}: there is {stands[:80]!r}",
-                _remedy(entry.prompt, span),
-            )
+            place = f"{span.start} to {span.end}: there is {stands[:80]!r}"
+            message = f"{span.text[:80]!r} does not stand at {place}"
+            yield Violation(("spans", index, "text"), message, _remedy(entry.prompt, span))
         key = (span.start, span.end, normalize(span.category))
         if key in seen:
             yield Violation(("spans", index), "repeats another span", "Remove one of the two.")

@@ -92,19 +92,13 @@ def read_batch(items: Sequence[Item], categories: frozenset[str]) -> Reading:
     known = np.array([name in categories for name in names], dtype=bool)[label]
     known |= np.isin(case * len(names) + label, gold_case * len(names) + gold_label)
     label = np.where(known, label, names.index(INVALID))
-    counted = rows.first[np.bincount(rows.group, placed.aligned[rows.order]) > 0]
+    first = rows.first
+    counted = first[np.bincount(rows.group, placed.aligned[rows.order]) > 0]
     distinct = np.bincount(case[counted], minlength=len(items))
     np.add.at(distinct, [stray.case for stray, _ in placed.strays], 1)
     return Reading(
         Side(gold_case[order], starts[order], ends[order], gold_label[order], golden, order),
-        Side(
-            case[rows.first],
-            placed.starts[rows.first],
-            placed.ends[rows.first],
-            label[rows.first],
-            answered,
-            rows.first,
-        ),
+        Side(case[first], placed.starts[first], placed.ends[first], label[first], answered, first),
         names,
         base,
         np.bincount(case, minlength=len(items)),

@@ -149,17 +149,11 @@ def errored(case: SpanCase, answer: Answer | None) -> kit.CaseScore:
     gold = float(len(labels))
     wrong = max(gold, 1.0)
     counts = {
-        "gold": gold,
-        "predicted": wrong,
-        "matched": 0.0,
-        "positioned": gold,
-        "categorized": 0.0,
-        "fragmented": gold,
-        "over_extracted": wrong,
-        "misaligned": wrong,
-        "distinct": wrong,
-        "repeated": wrong,
-        "entries": wrong,
+        **dict.fromkeys(("gold", "positioned", "fragmented"), gold),
+        **dict.fromkeys(
+            ("predicted", "over_extracted", "misaligned", "distinct", "repeated", "entries"), wrong
+        ),
+        **dict.fromkeys(("matched", "categorized"), 0.0),
     }
     keyed = [
         kit.KeyedCount(table, label, column, float(labels.count(label)))

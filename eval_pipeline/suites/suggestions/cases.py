@@ -100,13 +100,7 @@ def _check_place(entry: GoldenEntry) -> Iterator[Violation]:
             )
         return
     occurrences = entry.prompt.count(span.text)
-    if occurrences == 0:
-        yield Violation(
-            ("span", "text"), f"{span.text!r} does not stand in the prompt", "Copy it from there."
-        )
-    elif occurrences > 1:
-        yield Violation(
-            ("span", "text"),
-            f"{span.text!r} stands in the prompt {occurrences} times",
-            "Say which: add start.",
-        )
+    if occurrences != 1:
+        times = f"stands in the prompt {occurrences} times" if occurrences else "does not stand in the prompt"
+        remedy = "Say which: add start." if occurrences else "Copy it from there."
+        yield Violation(("span", "text"), f"{span.text!r} {times}", remedy)
