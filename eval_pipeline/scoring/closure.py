@@ -147,7 +147,7 @@ class Closure:
                 yield from self._follow(Imported(module.name, rest[0]), rest[1:], seen)
             else:
                 yield Reference(module.name, EVERYTHING)
-        elif bound := module.bindings.get(target.name):
+        elif bound := [each for each in module.bindings.get(target.name, ()) if each != target]:
             if any(isinstance(each, Statement) for each in bound):
                 yield Reference(module.name, target.name)
             for each in bound:

@@ -241,3 +241,18 @@ def test_a_name_may_be_bound_twice_or_nowhere(tmp_path: Path) -> None:
     closure = Closure(Sources((("made", tmp_path),)))
     assert len(closure.bound(Reference("made.use", "TWICE"))) == 2
     assert closure.bound(Reference("made.nothing", "TWICE")) == []
+
+
+@pytest.mark.parametrize("line", ["from made.suite import scoring", "from . import scoring"])
+def test_a_package_that_imports_its_own_module_is_followed_into_it(tmp_path: Path, line: str) -> None:
+    files = {
+        "__init__.py": "",
+        "suite/__init__.py": f"{line}\nSUITE = dict(score=scoring.share)\n",
+        "suite/scoring.py": "def share(a):\n    return a / 2\ndef unused():\n    return 1\n",
+    }
+    root = Reference("made.suite", "SUITE")
+    before = hash_of(tmp_path / "one", files, root)
+    formula = files["suite/scoring.py"].replace("a / 2", "a / 3")
+    assert hash_of(tmp_path / "two", {**files, "suite/scoring.py": formula}, root) != before
+    unused = files["suite/scoring.py"].replace("return 1", "return 2")
+    assert hash_of(tmp_path / "three", {**files, "suite/scoring.py": unused}, root) == before
