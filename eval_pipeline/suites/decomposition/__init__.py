@@ -2,31 +2,22 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite, per_case
-from eval_pipeline.suites.decomposition.cases import (
-    DecompositionExpected,
-    DecompositionInput,
-    GoldenEntry,
-    check_entry,
-    to_case,
-)
-from eval_pipeline.suites.decomposition.engine import Parameters, decompose
-from eval_pipeline.suites.decomposition.requirements import REQUIREMENTS, measure
-from eval_pipeline.suites.decomposition.scoring import METRICS, Decomposition, case_passes, score_case
+from eval_pipeline.suites.decomposition import cases, engine, requirements, scoring
 
 SUITE = Suite(
     name="decomposition",
     description="Concepts, their provenance, and relationships between them, from a source text.",
-    reader=JsonCases(GoldenEntry, to_case, check_entry),
-    input=DecompositionInput,
-    expected=DecompositionExpected,
-    output=Decomposition,
-    score=per_case(score_case),
-    metrics=METRICS,
+    reader=JsonCases(cases.GoldenEntry, cases.to_case, cases.check_entry),
+    input=cases.DecompositionInput,
+    expected=cases.DecompositionExpected,
+    output=scoring.Decomposition,
+    score=per_case(scoring.score_case),
+    metrics=scoring.METRICS,
     headline="overall_index",
-    case_passes=case_passes,
-    embedded=decompose,
-    parameters=Parameters,
+    case_passes=scoring.case_passes,
+    embedded=engine.decompose,
+    parameters=engine.Parameters,
     groups=("domain",),
-    measure=measure,
-    requirements=REQUIREMENTS,
+    measure=requirements.measure,
+    requirements=requirements.REQUIREMENTS,
 )

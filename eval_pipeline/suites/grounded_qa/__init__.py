@@ -2,49 +2,29 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites.grounded_qa.advice import advise
-from eval_pipeline.suites.grounded_qa.cases import (
-    GoldEntry,
-    GroundedExpected,
-    GroundedInput,
-    are_sound,
-    check_entry,
-    to_case,
-)
-from eval_pipeline.suites.grounded_qa.corpus import Parameters, PreparedQuestion, load_corpus, prepare
-from eval_pipeline.suites.grounded_qa.engine import answer
-from eval_pipeline.suites.grounded_qa.requirements import REQUIREMENTS
-from eval_pipeline.suites.grounded_qa.scoring import (
-    METRICS,
-    Settings,
-    case_passes,
-    errored,
-    report_keys,
-    score,
-)
-from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, answer_format
+from eval_pipeline.suites.grounded_qa import advice, cases, corpus, engine, requirements, scoring, traces
 
 SUITE = Suite(
     name="grounded_qa",
     description="Questions over a corpus: a claim with citations, or a refusal where it has no answer.",
-    reader=JsonCases(GoldEntry, to_case, check_entry, are_sound),
-    input=GroundedInput,
-    expected=GroundedExpected,
-    output=GroundedAnswer,
-    prepare=prepare,
-    prepared=PreparedQuestion,
+    reader=JsonCases(cases.GoldEntry, cases.to_case, cases.check_entry, cases.are_sound),
+    input=cases.GroundedInput,
+    expected=cases.GroundedExpected,
+    output=traces.GroundedAnswer,
+    prepare=corpus.prepare,
+    prepared=corpus.PreparedQuestion,
     carried=("retrieved_ids",),
-    resources=load_corpus,
-    score=score,
-    errored=errored,
-    metrics=METRICS,
+    resources=corpus.load_corpus,
+    score=scoring.score,
+    errored=scoring.errored,
+    metrics=scoring.METRICS,
     headline="accuracy",
-    case_passes=case_passes,
-    embedded=answer,
-    parameters=Parameters,
-    settings=Settings,
-    answers=answer_format,
+    case_passes=scoring.case_passes,
+    embedded=engine.answer,
+    parameters=corpus.Parameters,
+    settings=scoring.Settings,
+    answers=traces.answer_format,
     groups=("answerability", "evidence"),
-    requirements=REQUIREMENTS,
-    reporting=Reporting(advice=advise, report_keys=report_keys),
+    requirements=requirements.REQUIREMENTS,
+    reporting=Reporting(advice=advice.advise, report_keys=scoring.report_keys),
 )

@@ -2,35 +2,29 @@
 
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
-from eval_pipeline.suites.heritage_typing.cases import TypingExpected, TypingInput
-from eval_pipeline.suites.heritage_typing.engine import Parameters, classify
-from eval_pipeline.suites.heritage_typing.requirements import (
-    READER,
-    REQUIREMENTS,
-    measure,
-    second_annotations,
-)
-from eval_pipeline.suites.heritage_typing.scoring import METRICS, TABLES, Typing, case_passes, errored, score
+from eval_pipeline.suites.heritage_typing import cases, engine, requirements, scoring
 
 SUITE = Suite(
     name="heritage_typing",
     description="The custodian type, one of 19 letters, of an institution that a text describes.",
-    reader=READER,
-    input=TypingInput,
-    expected=TypingExpected,
-    output=Typing,
-    score=score,
-    metrics=METRICS,
+    reader=requirements.READER,
+    input=cases.TypingInput,
+    expected=cases.TypingExpected,
+    output=scoring.Typing,
+    score=scoring.score,
+    metrics=scoring.METRICS,
     headline="accuracy",
-    case_passes=case_passes,
-    embedded=classify,
-    parameters=Parameters,
+    case_passes=scoring.case_passes,
+    embedded=engine.classify,
+    parameters=engine.Parameters,
     settings=Settings,
-    references=second_annotations,
-    errored=errored,
+    references=requirements.second_annotations,
+    errored=scoring.errored,
     groups=GROUPS,
-    measure=measure,
-    requirements=REQUIREMENTS,
+    measure=requirements.measure,
+    requirements=requirements.REQUIREMENTS,
     selects=in_split,
-    reporting=Reporting(tables=TABLES, table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction")),
+    reporting=Reporting(
+        tables=scoring.TABLES, table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction")
+    ),
 )

@@ -2,52 +2,46 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
-from eval_pipeline.suites.review.advice import advise
-from eval_pipeline.suites.review.cases import (
-    GoldenTask,
-    Prepared,
-    ReviewExpected,
-    ReviewInput,
-    check_task,
-    prepare,
-    to_case,
+from eval_pipeline.suites.review import (
+    advice,
+    cases,
+    engine,
+    experiments,
+    findings,
+    references,
+    requirements,
+    scoring,
+    tables,
 )
-from eval_pipeline.suites.review.engine import Parameters, load_checklist, review
-from eval_pipeline.suites.review.experiments import CROSS_TABLES, TRIAL_METRICS, TRIAL_TABLES
-from eval_pipeline.suites.review.findings import Findings
-from eval_pipeline.suites.review.references import load_decisions
-from eval_pipeline.suites.review.requirements import REQUIREMENTS, measure
-from eval_pipeline.suites.review.scoring import METRICS, case_passes, errored, score_case
-from eval_pipeline.suites.review.tables import TABLE_UNITS, TABLES, problems
 
 SUITE = Suite(
     name="review",
     description="Errors in designs, code and plans, found by a workflow of concerns and methods.",
-    reader=JsonCases(GoldenTask, to_case, check_task),
-    input=ReviewInput,
-    expected=ReviewExpected,
-    output=Findings,
-    score=per_case(score_case),
-    errored=errored,
-    metrics=METRICS,
+    reader=JsonCases(cases.GoldenTask, cases.to_case, cases.check_task),
+    input=cases.ReviewInput,
+    expected=cases.ReviewExpected,
+    output=findings.Findings,
+    score=per_case(scoring.score_case),
+    errored=scoring.errored,
+    metrics=scoring.METRICS,
     headline="detection_rate",
-    case_passes=case_passes,
-    embedded=review,
-    parameters=Parameters,
-    prepared=Prepared,
-    prepare=prepare,
-    resources=load_checklist,
-    references=load_decisions,
+    case_passes=scoring.case_passes,
+    embedded=engine.review,
+    parameters=engine.Parameters,
+    prepared=cases.Prepared,
+    prepare=cases.prepare,
+    resources=engine.load_checklist,
+    references=references.load_decisions,
     groups=("kind",),
-    trial_metrics=TRIAL_METRICS,
-    measure=measure,
-    requirements=REQUIREMENTS,
+    trial_metrics=experiments.TRIAL_METRICS,
+    measure=requirements.measure,
+    requirements=requirements.REQUIREMENTS,
     reporting=Reporting(
-        tables=TABLES,
-        table_units=TABLE_UNITS,
-        problems=problems,
-        trial_tables=TRIAL_TABLES,
-        cross_tables=CROSS_TABLES,
-        advice=advise,
+        tables=tables.TABLES,
+        table_units=tables.TABLE_UNITS,
+        problems=tables.problems,
+        trial_tables=experiments.TRIAL_TABLES,
+        cross_tables=experiments.CROSS_TABLES,
+        advice=advice.advise,
     ),
 )

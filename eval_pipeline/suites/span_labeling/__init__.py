@@ -1,48 +1,32 @@
 """Labelling the visual control points of a video prompt: who, what, where, and how it is filmed."""
 
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites.span_labeling.cases import SpanCases, SpanExpected, SpanInput
-from eval_pipeline.suites.span_labeling.engine import Parameters, label
-from eval_pipeline.suites.span_labeling.requirements import REQUIREMENTS, measure
-from eval_pipeline.suites.span_labeling.resources import load_resources
-from eval_pipeline.suites.span_labeling.scoring import (
-    CATEGORIES,
-    CONFUSION,
-    METRICS,
-    Labels,
-    Settings,
-    case_passes,
-    category_rows,
-    confusion_rows,
-    errored,
-    problem_categories,
-    score,
-)
+from eval_pipeline.suites.span_labeling import cases, engine, requirements, resources, scoring
 
 SUITE = Suite(
     name="span_labeling",
     description="The visual control points of a video prompt, as spans with a category each.",
-    reader=SpanCases(),
-    input=SpanInput,
-    expected=SpanExpected,
-    output=Labels,
-    score=score,
-    metrics=METRICS,
+    reader=cases.SpanCases(),
+    input=cases.SpanInput,
+    expected=cases.SpanExpected,
+    output=scoring.Labels,
+    score=scoring.score,
+    metrics=scoring.METRICS,
     headline="relaxed_f1",
-    case_passes=case_passes,
-    embedded=label,
-    parameters=Parameters,
-    settings=Settings,
-    resources=load_resources,
-    errored=errored,
+    case_passes=scoring.case_passes,
+    embedded=engine.label,
+    parameters=engine.Parameters,
+    settings=scoring.Settings,
+    resources=resources.load_resources,
+    errored=scoring.errored,
     groups=("kind",),
     requests_per_minute=10,
-    measure=measure,
-    requirements=REQUIREMENTS,
+    measure=requirements.measure,
+    requirements=requirements.REQUIREMENTS,
     reporting=Reporting(
-        tables={CATEGORIES: category_rows, CONFUSION: confusion_rows},
+        tables={scoring.CATEGORIES: scoring.category_rows, scoring.CONFUSION: scoring.confusion_rows},
         table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction"),
-        confusions=(CONFUSION,),
-        problems=problem_categories,
+        confusions=(scoring.CONFUSION,),
+        problems=scoring.problem_categories,
     ),
 )
