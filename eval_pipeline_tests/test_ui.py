@@ -43,6 +43,9 @@ pytestmark = [
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which every version of a suite was evaluated by the command line."""
     project = copy_project(tmp_path_factory.mktemp("ui") / "project")
+    for folder in project.prompts("decomposition").parent.iterdir():
+        if folder.name != "decomposition":  # the daemon would evaluate them meanwhile
+            shutil.rmtree(folder)
     done = command(project, "run", "decomposition", "--prompt", "all")
     assert done.returncode == 1, done.stderr
     return project

@@ -5,15 +5,8 @@ from collections.abc import Collection
 
 import click
 
+from eval_pipeline import decisions
 from eval_pipeline.cli.compare import BASELINE
-from eval_pipeline.decisions import (
-    Approval,
-    keep_approval,
-    latest_result,
-    objections_to,
-    read_approvals,
-    result_key,
-)
 from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
@@ -84,16 +77,16 @@ def _approve(
     from eval_pipeline.reports.console import person
 
     bench = Workbench(project, suite)
-    result = latest_result(bench, version)
+    result = decisions.latest_result(bench, version)
     standing = result.against_baseline() if against == BASELINE else result.against(_version(bench, against))
     evaluation, comparison = result.evaluation, standing.comparison if standing else None
-    open_ = objections_to(bench, evaluation, standing).holding
+    open_ = decisions.objections_to(bench, evaluation, standing).holding
     possible = set(standing.open if standing else ())
     if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
         possible.update(name for each in open_ for name in each.metrics)
     _stop_unless_possible(metrics, possible)
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    approval = Approval(
+    approval = decisions.Approval(
         suite=suite.name,
         version=version,
         against=comparison.before if comparison else "nothing",
@@ -102,12 +95,12 @@ def _approve(
         approved_by=by or person(),
         approved_at=now.isoformat(),
         expires_at=(now + datetime.timedelta(days=days)).isoformat(),
-        result=result_key(evaluation, comparison, bench.gates),
+        result=decisions.result_key(evaluation, comparison, bench.gates),
         conclusion=standing.conclusion if standing else "; ".join(each.text for each in open_),
         before=comparison.identities[0] if comparison and comparison.identities else None,
         after=evaluation.identity.outputs,
     )
-    path = keep_approval(project.golden(suite.name), approval)
+    path = decisions.keep_approval(project.golden(suite.name), approval)
     click.echo(f"{version} against {approval.against}: {approval.summary}")
     rest = sorted(possible - set(metrics))
     if rest:
@@ -130,7 +123,7 @@ def _version(bench: Workbench, name: str) -> str:
 
 
 def _list(project: Project, suite: Suite, as_json: bool) -> None:
-    approvals = read_approvals(project.golden(suite.name))
+    approvals = decisions.read_approvals(project.golden(suite.name))
     if as_json:
         click.echo(readable_json(approvals))
         return

@@ -4,26 +4,12 @@ from pathlib import Path
 
 import click
 
+from eval_pipeline import prompts
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import Refused, allow_activation, latest_result
 from eval_pipeline.problems import Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import (
-    CHANGELOG,
-    Prompt,
-    following,
-    load_prompt,
-    load_prompts,
-    next_version,
-    prompt_name,
-    read_changelog,
-    versions_in,
-    with_activation,
-    with_entry,
-    with_status,
-    write_edited,
-)
 from eval_pipeline.reports import impact_table, table
 from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
@@ -48,13 +34,13 @@ def new(suite: str, name: str, step: str | None) -> None:
     chosen = find_suite(project, suite)
     folder = project.prompts(chosen.name)
     active = _active(chosen, folder, name)
-    version = next_version(folder, active, major=step == "major")
-    write_edited(folder / f"{version}.md", following(active), active.path)
+    version = prompts.next_version(folder, active, major=step == "major")
+    prompts.write_edited(folder / f"{version}.md", prompts.following(active), active.path)
     entry = f"### Changes\n- (what changes from {active.version}, and why)"
-    changelog = with_entry(read_changelog(folder, chosen.name), version, "candidate", entry)
-    write_edited(folder / CHANGELOG, changelog)
+    changelog = prompts.with_entry(prompts.read_changelog(folder, chosen.name), version, "candidate", entry)
+    prompts.write_edited(folder / prompts.CHANGELOG, changelog)
     click.echo(f"{shown_path(folder / f'{version}.md')} is a copy of {active.version}.")
-    click.echo(f"Say what changes in {shown_path(folder / CHANGELOG)}, then run:")
+    click.echo(f"Say what changes in {shown_path(folder / prompts.CHANGELOG)}, then run:")
     click.echo(f"eval-pipeline run {chosen.name} --prompt {version}")
 
 
@@ -72,10 +58,10 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     project = Project.find()
     chosen = find_suite(project, suite)
     folder = project.prompts(chosen.name)
-    prompt = without_problems(lambda problems: load_prompt(chosen, folder, version, problems))
+    prompt = without_problems(lambda problems: prompts.load_prompt(chosen, folder, version, problems))
     others = [
         each
-        for each in load_prompts(chosen, folder, Problems())
+        for each in prompts.load_prompts(chosen, folder, Problems())
         if each.name == prompt.name and each.front.status == "active" and each.version != version
     ]
     replaced = [each.version for each in others]
@@ -87,30 +73,35 @@ def activate(context: click.Context, suite: str, version: str) -> None:
         context.exit(BLOCKED)
     comparison = standing.comparison if standing else None
     impact = _impact(chosen, comparison) if comparison else ""
-    changelog = with_activation(read_changelog(folder, chosen.name), version, replaced, impact)
-    edits = [(prompt.path, with_status(prompt, "active"))]
-    edits += [(other.path, with_status(other, "archived")) for other in others]
-    edits += [(folder / CHANGELOG, changelog)]
+    changelog = prompts.with_activation(
+        prompts.read_changelog(folder, chosen.name), version, replaced, impact
+    )
+    edits = [(prompt.path, prompts.with_status(prompt, "active"))]
+    edits += [(other.path, prompts.with_status(other, "archived")) for other in others]
+    edits += [(folder / prompts.CHANGELOG, changelog)]
     # The new one first: two active versions of a prompt are refused by all that reads them, and the same
     # command then finishes the work; none at all would go unnoticed beside other prompts of the suite.
     for path, text in edits:
-        write_edited(path, text)
+        prompts.write_edited(path, text)
     archived = f"; {', '.join(replaced)} is archived" if replaced else ""
     click.echo(f"{version} is active{archived}.")
     for note in comparison.notes if comparison else ():
         click.echo(f"Note: {note}")
 
 
-def _active(suite: Suite, folder: Path, name: str) -> Prompt:
+def _active(suite: Suite, folder: Path, name: str) -> prompts.Prompt:
     problems = Problems()
     active = [
         prompt
-        for prompt in load_prompts(suite, folder, problems)
+        for prompt in prompts.load_prompts(suite, folder, problems)
         if prompt.name == name and prompt.front.status == "active"
     ]
     if len(active) != 1:
         problems.stop_if_any()
-        names = ", ".join(sorted({prompt_name(version) for version in versions_in(folder)})) or "none"
+        names = (
+            ", ".join(sorted({prompts.prompt_name(version) for version in prompts.versions_in(folder)}))
+            or "none"
+        )
         raise bad_value("name", f"no version of {name!r} is active", f"Prompts of {suite.name}: {names}.")
     return active[0]
 

@@ -13,21 +13,12 @@ from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
+from eval_pipeline.suites.review import protocol
 from eval_pipeline.suites.review.cases import ExpectedError
 from eval_pipeline.suites.review.findings import Finding
 from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger, Step
 from eval_pipeline.suites.review.matching import CREDITS
 from eval_pipeline.suites.review.places import line_range
-from eval_pipeline.suites.review.protocol import (
-    ASSESSMENTS,
-    CONFIDENCES,
-    PREDICTIONS,
-    RULINGS,
-    Sealed,
-    Session,
-    TaskReview,
-    tasks_of,
-)
 
 SUITE = "review"
 MEMORY = "review_ledger_head.json"
@@ -123,7 +114,9 @@ def status(context: click.Context, version: str, task_id: str | None, author: st
     click.echo(f"The ledger is whole: {counted(len(session.ledger.rows), 'row')}.")
 
 
-def _open(version: str, task_id: str | None, author: str | None) -> tuple[Session, list[TaskReview]]:
+def _open(
+    version: str, task_id: str | None, author: str | None
+) -> tuple[protocol.Session, list[protocol.TaskReview]]:
     from eval_pipeline.reports.console import person
 
     project = Project.find()
@@ -133,21 +126,21 @@ def _open(version: str, task_id: str | None, author: str | None) -> tuple[Sessio
         remedy = f"Run: eval-pipeline run {SUITE} --prompt {version}"
         raise bad_value("version", f"{version!r} was never evaluated", remedy)
     ledger = Ledger(project.golden(SUITE) / "references" / LEDGER_FILE, project.state / MEMORY)
-    tasks = tasks_of(golden.cases(suite), answers)
+    tasks = protocol.tasks_of(golden.cases(suite), answers)
     chosen = [task for task in tasks if task_id in (None, task.id)]
     if not chosen:
         raise bad_value("--task", f"{task_id!r} has no findings", f"Tasks: {', '.join(t.id for t in tasks)}.")
-    return Session(ledger, answers.identity.id, version, author or person()), chosen
+    return protocol.Session(ledger, answers.identity.id, version, author or person()), chosen
 
 
-Ask = Callable[[Session, TaskReview, str], dict[str, str]]
+Ask = Callable[[protocol.Session, protocol.TaskReview, str], dict[str, str]]
 
 
 def _walk(
     context: click.Context,
-    session: Session,
+    session: protocol.Session,
     step: Step,
-    tasks: list[TaskReview],
+    tasks: list[protocol.TaskReview],
     ask: Ask,
     change: str | None,
 ) -> None:
@@ -159,12 +152,12 @@ def _walk(
                 _change(session, step, task, ask, change)
             else:
                 _ask_all(session, step, task, ask)
-    except Sealed as refused:
+    except protocol.Sealed as refused:
         click.echo(f"Refused: {refused}", err=True)
         context.exit(BLOCKED)
 
 
-def _ask_all(session: Session, step: Step, task: TaskReview, ask: Ask) -> None:
+def _ask_all(session: protocol.Session, step: Step, task: protocol.TaskReview, ask: Ask) -> None:
     seal = session.ledger.seal_of(step, session.evaluation, task.id)
     if seal is not None:
         click.echo(f"{task.id}: sealed by {seal.author} at {seal.at}.")
@@ -184,7 +177,7 @@ def _ask_all(session: Session, step: Step, task: TaskReview, ask: Ask) -> None:
         click.echo("Not sealed. Change an answer with --change, or run the step again to seal.")
 
 
-def _change(session: Session, step: Step, task: TaskReview, ask: Ask, wanted: str) -> None:
+def _change(session: protocol.Session, step: Step, task: protocol.TaskReview, ask: Ask, wanted: str) -> None:
     known = session.ledger.answers(step, session.evaluation, task.id)
     subject = next((each for each in known if each.startswith(wanted)), None)
     if subject is None:
@@ -196,38 +189,40 @@ def _change(session: Session, step: Step, task: TaskReview, ask: Ask, wanted: st
     click.echo("Changed.")
 
 
-def _ask_finding(session: Session, task: TaskReview, key: str, *, quotes_only: bool) -> dict[str, str]:
+def _ask_finding(
+    session: protocol.Session, task: protocol.TaskReview, key: str, *, quotes_only: bool
+) -> dict[str, str]:
     finding = task.findings[key]
     hidden = quotes_only and bool(finding.quote or finding.location)
     _show_finding(task, finding, words=not hidden)
     return {
         "shown": "quote" if hidden else "words",
-        "category": _choose("What error is it (NONE if it is no error)", ASSESSMENTS),
+        "category": _choose("What error is it (NONE if it is no error)", protocol.ASSESSMENTS),
         "error": _words("In your own words"),
         "evidence": _words("What is the evidence"),
-        "confidence": _choose("How sure are you", CONFIDENCES),
+        "confidence": _choose("How sure are you", protocol.CONFIDENCES),
     }
 
 
-def _ask_prediction(session: Session, task: TaskReview, error_id: str) -> dict[str, str]:
+def _ask_prediction(session: protocol.Session, task: protocol.TaskReview, error_id: str) -> dict[str, str]:
     _show_error(next(error for error in task.errors if error.id == error_id))
     return {
-        "prediction": _choose("Will the workflow have found it", PREDICTIONS),
+        "prediction": _choose("Will the workflow have found it", protocol.PREDICTIONS),
         "why": _words("Why, or why not"),
     }
 
 
-def _ask_ruling(session: Session, task: TaskReview, key: str) -> dict[str, str]:
+def _ask_ruling(session: protocol.Session, task: protocol.TaskReview, key: str) -> dict[str, str]:
     _show_finding(task, task.findings[key])
     click.echo(f"Open because: {flat(session.undecided(task).get(key, 'you asked to change it'))}")
     for error in task.errors:
         _show_error(error)
-    ruling = _choose("Your ruling", RULINGS)
+    ruling = _choose("Your ruling", protocol.RULINGS)
     error_id = _choose("Which error", [error.id for error in task.errors]) if ruling in CREDITS else ""
     return {"ruling": ruling, "error": error_id, "reason": _words("The reason")}
 
 
-def _ask_about_bias(session: Session, task: TaskReview, subject: str) -> dict[str, str]:
+def _ask_about_bias(session: protocol.Session, task: protocol.TaskReview, subject: str) -> dict[str, str]:
     flags = session.bias(task)
     for flag in flags:
         click.echo(f"BIAS, {flag.kind}: {flat(flag.told)}")
@@ -237,7 +232,7 @@ def _ask_about_bias(session: Session, task: TaskReview, subject: str) -> dict[st
     return {"flags": str(len(flags)), "told": message, "comment": _words("Your comment")}
 
 
-def _show_finding(task: TaskReview, finding: Finding, *, words: bool = True) -> None:
+def _show_finding(task: protocol.TaskReview, finding: Finding, *, words: bool = True) -> None:
     if words:
         click.echo(f"Finding: {flat(finding.text, LONGEST_LINE)}")
     if finding.quote:

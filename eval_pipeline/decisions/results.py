@@ -4,20 +4,11 @@ import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval_pipeline import stages
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions.approvals import Approval, approvals_of, result_key
 from eval_pipeline.decisions.objections import Objections, Standing, objections
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.stages import (
-    LoadedGolden,
-    Workbench,
-    compare_versions,
-    compare_with_baseline,
-    current_answers,
-    evaluate,
-    load_golden,
-    score_answers,
-)
 from eval_pipeline.store import AnswerTable, Proposal, Scored
 
 
@@ -25,8 +16,8 @@ from eval_pipeline.store import AnswerTable, Proposal, Scored
 class Result:
     """What the latest answers of a version come to."""
 
-    bench: Workbench
-    golden: LoadedGolden
+    bench: stages.Workbench
+    golden: stages.LoadedGolden
     answers: AnswerTable
     scored: Scored
     evaluation: Evaluation
@@ -38,22 +29,26 @@ class Result:
 
     def against_baseline(self) -> Standing | None:
         """How it stands against the baseline; None where there is none."""
-        comparison = compare_with_baseline(self.bench, self.golden.table, self.answers, self.scored.scores)
+        comparison = stages.compare_with_baseline(
+            self.bench, self.golden.table, self.answers, self.scored.scores
+        )
         return standing_of(self.bench.golden_folder, comparison) if comparison else None
 
     def against(self, version: str) -> Standing:
         """How it stands against another version."""
-        before = current_answers(self.bench, self.golden.table, version)
-        comparison = compare_versions(self.bench, self.golden.table, before, self.answers, self.scored.scores)
+        before = stages.current_answers(self.bench, self.golden.table, version)
+        comparison = stages.compare_versions(
+            self.bench, self.golden.table, before, self.answers, self.scored.scores
+        )
         return standing_of(self.bench.golden_folder, comparison)
 
 
-def latest_result(bench: Workbench, version: str) -> Result:
+def latest_result(bench: stages.Workbench, version: str) -> Result:
     """Score the latest answers of a version once more; they must be those of its prompt as it is."""
-    golden = load_golden(bench)
-    answers = current_answers(bench, golden.table, version)
-    scored = score_answers(bench, golden.table, answers)
-    return Result(bench, golden, answers, scored, evaluate(bench, scored, answers.costs))
+    golden = stages.load_golden(bench)
+    answers = stages.current_answers(bench, golden.table, version)
+    scored = stages.score_answers(bench, golden.table, answers)
+    return Result(bench, golden, answers, scored, stages.evaluate(bench, scored, answers.costs))
 
 
 def standing_of(golden: Path, comparison: Comparison) -> Standing:
@@ -62,7 +57,7 @@ def standing_of(golden: Path, comparison: Comparison) -> Standing:
 
 
 def own_approvals(
-    bench: Workbench, evaluation: Evaluation, standing: Standing | None
+    bench: stages.Workbench, evaluation: Evaluation, standing: Standing | None
 ) -> tuple[Approval, ...]:
     """The approvals of an evaluation's own numbers: given with its comparison, or alone where it has none."""
     if standing is not None:
@@ -70,7 +65,7 @@ def own_approvals(
     return approvals_of(bench.golden_folder, result_key(evaluation, None, bench.gates))
 
 
-def objections_to(bench: Workbench, evaluation: Evaluation, standing: Standing | None) -> Objections:
+def objections_to(bench: stages.Workbench, evaluation: Evaluation, standing: Standing | None) -> Objections:
     """What speaks against an evaluation and its comparison with the baseline."""
     approvals = own_approvals(bench, evaluation, standing)
     return objections(evaluation, [standing] if standing else [], approvals)

@@ -6,18 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from eval_pipeline.files import (
-    WHOLE,
-    Check,
-    Glance,
-    Part,
-    Violation,
-    no_checks,
-    no_glance,
-    read_json,
-    read_json_blocks,
-    read_tsv,
-)
+from eval_pipeline import files
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import EXACT_MATCH, Case, CaseReader, Place, Suite
 
@@ -31,7 +20,11 @@ class JsonCases(Generic[Entry]):
     suffixes: tuple[str, ...] = (".json", *JSON_LINES)
 
     def __init__(
-        self, entry: type[Entry], case: Any, check: Check = no_checks, glance: Glance = no_glance
+        self,
+        entry: type[Entry],
+        case: Any,
+        check: files.Check = files.no_checks,
+        glance: files.Glance = files.no_glance,
     ) -> None:
         self._entry = entry
         self._case = case
@@ -45,16 +38,16 @@ class JsonCases(Generic[Entry]):
                 yield case, Place(path, line)
 
     def read_blocks(
-        self, path: Path, problems: Problems, part: Part = WHOLE
+        self, path: Path, problems: Problems, part: files.Part = files.WHOLE
     ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
         """The cases of one file with their lines, many at a time; only JSON Lines can be read in part."""
         if path.suffix.lower() in JSON_LINES:
-            for records, lines in read_json_blocks(
+            for records, lines in files.read_json_blocks(
                 path, self._entry, problems, self._check, self._glance, part
             ):
                 yield list(map(self._case, records)), lines
         else:
-            for entry, line in read_json(path, self._entry, problems, self._check):
+            for entry, line in files.read_json(path, self._entry, problems, self._check):
                 yield [self._case(entry)], [line]
 
 
@@ -66,13 +59,13 @@ def reader_of(suite: Suite) -> CaseReader:
     entry = msgspec.defstruct(
         "Entry", [*fields, ("attributes", dict[str, str], {})], frozen=True, forbid_unknown_fields=True
     )
-    check = _not_blank if EXACT_MATCH in suite.metrics else no_checks
+    check = _not_blank if EXACT_MATCH in suite.metrics else files.no_checks
     return JsonCases(entry, lambda each: Case(each.id, each.input, each.expected, each.attributes), check)
 
 
-def _not_blank(entry: Any) -> Iterator[Violation]:
+def _not_blank(entry: Any) -> Iterator[files.Violation]:
     if not entry.expected.strip():
-        yield Violation(("expected",), "is blank, and a blank answer is an error", "Say what is right.")
+        yield files.Violation(("expected",), "is blank, and a blank answer is an error", "Say what is right.")
 
 
 class TsvCases(Generic[Entry]):
@@ -80,14 +73,14 @@ class TsvCases(Generic[Entry]):
 
     suffixes: tuple[str, ...] = (".tsv",)
 
-    def __init__(self, entry: type[Entry], case: Any, check: Check = no_checks) -> None:
+    def __init__(self, entry: type[Entry], case: Any, check: files.Check = files.no_checks) -> None:
         self._entry = entry
         self._case = case
         self._check = check
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
         """The cases of one file."""
-        for entry, line in read_tsv(path, self._entry, problems, self._check):
+        for entry, line in files.read_tsv(path, self._entry, problems, self._check):
             yield self._case(entry), Place(path, line)
 
 

@@ -14,13 +14,7 @@ import yaml
 from eval_pipeline.answers import Stopping
 from eval_pipeline.asking import Progress
 from eval_pipeline.decisions import FailedCheck, Objections, Standing, objections, own_approvals, standing_of
-from eval_pipeline.orchestration.assets import (
-    PROGRESS,
-    build_chain,
-    build_job,
-    build_resources,
-    evaluation_job,
-)
+from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
 from eval_pipeline.orchestration.io_manager import Compared
 from eval_pipeline.problems import BadInput, Problem, Problems
@@ -129,7 +123,7 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         result = dg.materialize(
             [build_summary(project)],
             instance=instance,
-            resources=build_resources(project),
+            resources=assets.build_resources(project),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
         return list(result.get_asset_check_evaluations())
@@ -138,11 +132,11 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
 def execute(bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress) -> Outcome:
     """Run the whole chain for a version."""
     project, suite = bench.project, bench.suite
-    chain = build_chain(suite, project)
+    chain = assets.build_chain(suite, project)
     definitions = dg.Definitions(
         assets=chain,
-        jobs=[build_job(suite, chain)],
-        resources=build_resources(project),
+        jobs=[assets.build_job(suite, chain)],
+        resources=assets.build_resources(project),
         executor=dg.in_process_executor,
     )
     partitions = partitions_of(suite.name).name
@@ -151,7 +145,7 @@ def execute(bench: Workbench, version: str, config: Mapping[str, Any], progress:
         if partitions and not instance.has_dynamic_partition(partitions, version):
             instance.add_dynamic_partitions(partitions, [version])
         given = {name: msgspec.to_builtins(value) for name, value in config.items() if value is not None}
-        result = definitions.resolve_job_def(evaluation_job(suite.name)).execute_in_process(
+        result = definitions.resolve_job_def(assets.evaluation_job(suite.name)).execute_in_process(
             instance=instance,
             partition_key=version,
             run_config={
@@ -159,7 +153,7 @@ def execute(bench: Workbench, version: str, config: Mapping[str, Any], progress:
                 "ops": {f"{suite.name}__model_outputs": {"config": given}},
             },
             tags={PROCESS_TAG: this_process()},
-            resources={PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
+            resources={assets.PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
             raise_on_error=False,
         )
         return _outcome(bench, result)

@@ -9,44 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eval_pipeline import suite as kit
 from eval_pipeline.answers import Answer, AnswerSource, Failure, OutputSource, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import BadInput, bad_value
 from eval_pipeline.scoring.scores import Scores
 from eval_pipeline.scoring.tables import TableBuilder
-from eval_pipeline.suite import (
-    UNJUDGED,
-    UNJUDGED_RATE,
-    Batch,
-    Case,
-    CaseScore,
-    Context,
-    Diagnosis,
-    Item,
-    Items,
-    Judge,
-    Metric,
-    Population,
-    Suite,
-    Sums,
-    Values,
-    defined,
-    everything,
-    judged,
-    mean_counts,
-    per_case,
-    suite_code,
-)
 
 BATCH = 500
 POPULATION = "population:"
 
 
 def score_cases(
-    suite: Suite,
+    suite: kit.Suite,
     cases: Iterable[GoldenCase],
     answers: AnswerSource,
-    context: Context,
+    context: kit.Context,
     *,
     keep_diagnoses: bool = True,
 ) -> Scores:
@@ -61,17 +39,17 @@ def score_cases(
 
 
 def score_blocks(
-    suite: Suite,
-    blocks: Iterable[Sequence[Case[Any, Any]]],
+    suite: kit.Suite,
+    blocks: Iterable[Sequence[kit.Case[Any, Any]]],
     answers: AnswerSource,
-    context: Context,
+    context: kit.Context,
     *,
     keep_diagnoses: bool = True,
 ) -> Scores:
     """The same for cases that come many at a time, and for answers that do not say to which input."""
 
     def batches() -> Iterator[_Batch]:
-        waiting: list[Case[Any, Any]] = []
+        waiting: list[kit.Case[Any, Any]] = []
         for block in blocks:
             waiting += block
             if len(waiting) >= BATCH:
@@ -86,21 +64,25 @@ def score_blocks(
 class _Batch(NamedTuple):
     """Some cases, and the hashes of their inputs."""
 
-    cases: Sequence[Case[Any, Any]]
+    cases: Sequence[kit.Case[Any, Any]]
     input_hashes: Sequence[str]
 
-    def selected(self, selects: Callable[[Case[Any, Any], Any], bool], settings: Any) -> _Batch:
+    def selected(self, selects: Callable[[kit.Case[Any, Any], Any], bool], settings: Any) -> _Batch:
         """Those of the cases that scoring uses."""
         kept = [index for index, case in enumerate(self.cases) if selects(case, settings)]
         return _Batch([self.cases[index] for index in kept], [self.input_hashes[index] for index in kept])
 
 
 def _score(
-    suite: Suite, batches: Iterable[_Batch], answers: AnswerSource, context: Context, keep_diagnoses: bool
+    suite: kit.Suite,
+    batches: Iterable[_Batch],
+    answers: AnswerSource,
+    context: kit.Context,
+    keep_diagnoses: bool,
 ) -> Scores:
     table = TableBuilder(keep_diagnoses)
     trials = answers.trials
-    with suite_code(suite.name):
+    with kit.suite_code(suite.name):
         if suite.selects:
             batches = (batch.selected(suite.selects, context.settings) for batch in batches)
         if context.judge:
@@ -114,18 +96,18 @@ def _score(
     return table.build()
 
 
-def _usable(suite: Suite, batches: Iterable[_Batch], answers: AnswerSource) -> Iterator[Item]:
+def _usable(suite: kit.Suite, batches: Iterable[_Batch], answers: AnswerSource) -> Iterator[kit.Item]:
     for batch in batches:
         for trial in answers.trials:
             yield from _parsed(suite, batch, trial, answers)[0]
 
 
 def _score_batch(
-    suite: Suite,
+    suite: kit.Suite,
     batch: _Batch,
     trial: int,
     answers: AnswerSource,
-    context: Context,
+    context: kit.Context,
     table: TableBuilder,
 ) -> None:
     items, failed = _parsed(suite, batch, trial, answers)
@@ -135,12 +117,14 @@ def _score_batch(
         _add_failed(suite, failed, trial, context, table)
 
 
-def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table: TableBuilder) -> None:
+def _add_scored(
+    suite: kit.Suite, items: kit.Items, trial: int, context: kit.Context, table: TableBuilder
+) -> None:
     if suite.annotate:
-        with suite_code(suite.name, "annotate"):
+        with kit.suite_code(suite.name, "annotate"):
             context = replace(context, annotations=suite.annotate(items, context))
     scored = _scored(suite, items, context)
-    ruled = _ruled(suite.judge, items, context) if suite.judge else Batch({})
+    ruled = _ruled(suite.judge, items, context) if suite.judge else kit.Batch({})
     counts = {
         **scored.counts,
         **ruled.counts,
@@ -148,8 +132,8 @@ def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table:
         "answers": np.ones(len(items)),
         "errors": np.zeros(len(items)),
     }
-    with suite_code(suite.name, "case_passes"):
-        counts["passed"] = suite.passes(Sums(counts, {})).astype(float)
+    with kit.suite_code(suite.name, "case_passes"):
+        counts["passed"] = suite.passes(kit.Sums(counts, {})).astype(float)
     table.add(items.cases, trial, None, counts)
     table.keyed += [
         (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
@@ -159,10 +143,10 @@ def _add_scored(suite: Suite, items: Items, trial: int, context: Context, table:
         table.diagnose((items.cases[index].id, trial, *row) for index, row in diagnoses)
 
 
-def _scored(suite: Suite, items: Items, context: Context) -> Batch:
+def _scored(suite: kit.Suite, items: kit.Items, context: kit.Context) -> kit.Batch:
     """What the suite's code makes of some items. Where it raises, the first item it raises for is named."""
 
-    def score(some: Items) -> Batch:
+    def score(some: kit.Items) -> kit.Batch:
         scored = suite.score(some, context)
         lengths = {name: len(column) for name, column in scored.counts.items() if len(column) != len(some)}
         if lengths:
@@ -170,41 +154,41 @@ def _scored(suite: Suite, items: Items, context: Context) -> Batch:
         return scored
 
     try:
-        with suite_code(suite.name, "score"):
+        with kit.suite_code(suite.name, "score"):
             return score(items)
     except BadInput as bad:
         for item in items if bad.__cause__ else ():
             try:
-                with suite_code(suite.name, "score", item.case.id):
-                    score(Items.of([item]))
+                with kit.suite_code(suite.name, "score", item.case.id):
+                    score(kit.Items.of([item]))
             except BadInput as alone:
                 if type(alone.__cause__) is type(bad.__cause__):
                     raise
         raise
 
 
-def _ruled(judge: Judge, items: Items, context: Context) -> Batch:
+def _ruled(judge: kit.Judge, items: kit.Items, context: kit.Context) -> kit.Batch:
     """What each answer earns by the judge's verdict: the worst without one, nothing where it is off."""
-    off = CaseScore(mean_counts({metric.name: None for metric in judge.metrics}))
-    worst = mean_counts({metric.name: metric.on_error for metric in judge.metrics})
+    off = kit.CaseScore(kit.mean_counts({metric.name: None for metric in judge.metrics}))
+    worst = kit.mean_counts({metric.name: metric.on_error for metric in judge.metrics})
 
-    def rule(item: Item, context: Context) -> CaseScore:
+    def rule(item: kit.Item, context: kit.Context) -> kit.CaseScore:
         if context.judge is None:
             return off
         result = context.verdicts[item.case.id, item.trial]
         if isinstance(result, Failure):
-            return CaseScore(worst, diagnoses=[Diagnosis(UNJUDGED, result.kind, result.detail)])
+            return kit.CaseScore(worst, diagnoses=[kit.Diagnosis(kit.UNJUDGED, result.kind, result.detail)])
         scored = judge.score(result.output)
-        return replace(scored, counts={**scored.counts, **mean_counts({UNJUDGED_RATE.name: 0.0})})
+        return replace(scored, counts={**scored.counts, **kit.mean_counts({kit.UNJUDGED_RATE.name: 0.0})})
 
-    return per_case(rule)(items, context)
+    return kit.per_case(rule)(items, context)
 
 
-_Failed = tuple[Case[Any, Any], Answer | None, Failure]
+_Failed = tuple[kit.Case[Any, Any], Answer | None, Failure]
 
 
 def _add_failed(
-    suite: Suite, failed: Sequence[_Failed], trial: int, context: Context, table: TableBuilder
+    suite: kit.Suite, failed: Sequence[_Failed], trial: int, context: kit.Context, table: TableBuilder
 ) -> None:
     cases = [case for case, _, _ in failed]
     worst = [_at_worst(suite, case, answer) for case, answer, _ in failed]
@@ -223,14 +207,16 @@ def _add_failed(
     table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
 
 
-def _at_worst(suite: Suite, case: Case[Any, Any], answer: Answer | None) -> CaseScore:
-    with suite_code(suite.name, "errored", case.id):
-        return suite.errored(case, answer) if suite.errored else CaseScore({})
+def _at_worst(suite: kit.Suite, case: kit.Case[Any, Any], answer: Answer | None) -> kit.CaseScore:
+    with kit.suite_code(suite.name, "errored", case.id):
+        return suite.errored(case, answer) if suite.errored else kit.CaseScore({})
 
 
-def _parsed(suite: Suite, batch: _Batch, trial: int, answers: AnswerSource) -> tuple[Items, list[_Failed]]:
+def _parsed(
+    suite: kit.Suite, batch: _Batch, trial: int, answers: AnswerSource
+) -> tuple[kit.Items, list[_Failed]]:
     """Usable outputs with their cases, and the cases that have none."""
-    cases: Sequence[Case[Any, Any]] = batch.cases
+    cases: Sequence[kit.Case[Any, Any]] = batch.cases
     outputs: list[Any] = [None] * len(cases)
     if isinstance(answers, OutputSource):
         outputs = answers.outputs([case.id for case in cases], trial)
@@ -253,37 +239,43 @@ def _parsed(suite: Suite, batch: _Batch, trial: int, answers: AnswerSource) -> t
         assert result is not None
         return result
 
-    return Items(cases, outputs, trial, answer_of), list(failures.values())
+    return kit.Items(cases, outputs, trial, answer_of), list(failures.values())
 
 
-def _worst_means(suite: Suite, cases: Sequence[Case[Any, Any]], context: Context) -> dict[str, Values]:
+def _worst_means(
+    suite: kit.Suite, cases: Sequence[kit.Case[Any, Any]], context: kit.Context
+) -> dict[str, kit.Values]:
     """What errored cases count in means: the worst value where the metric applies, else nothing."""
-    counts: dict[str, Values] = {}
+    counts: dict[str, kit.Values] = {}
     for metric in suite.metrics:
         if metric.on_error is not None:
             applies = _members(metric.population, cases, context)
             counts[metric.name] = metric.on_error * applies
-            counts[defined(metric.name)] = applies
+            counts[kit.defined(metric.name)] = applies
     return counts
 
 
-def population_column(suite: Suite, metric: Metric) -> str:
+def population_column(suite: kit.Suite, metric: kit.Metric) -> str:
     """The column that tells which rows a metric applies to; metrics with the same population share it."""
     first = next(each for each in suite.metrics if each.population is metric.population)
     return POPULATION + first.name
 
 
-def _populations(suite: Suite, cases: Sequence[Case[Any, Any]], context: Context) -> dict[str, Values]:
+def _populations(
+    suite: kit.Suite, cases: Sequence[kit.Case[Any, Any]], context: kit.Context
+) -> dict[str, kit.Values]:
     columns = {
         population_column(suite, metric): metric.population
         for metric in suite.metrics
-        if metric.population is not everything
+        if metric.population is not kit.everything
     }
     return {name: _members(applies, cases, context) for name, applies in columns.items()}
 
 
-def _members(population: Population, cases: Sequence[Case[Any, Any]], context: Context) -> Values:
+def _members(
+    population: kit.Population, cases: Sequence[kit.Case[Any, Any]], context: kit.Context
+) -> kit.Values:
     """1 for each case that a population holds; what a judge decides holds nobody while it is off."""
-    if population is judged and context.judge is None:
+    if population is kit.judged and context.judge is None:
         return np.zeros(len(cases))
     return np.fromiter(map(population, cases), float, len(cases))

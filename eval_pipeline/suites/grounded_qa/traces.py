@@ -5,16 +5,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from eval_pipeline.answers import (
-    FIRST_TRIAL,
-    LARGEST_TRIAL,
-    Answer,
-    AnswerFormat,
-    LineFormat,
-    Shortcut,
-    UsualLine,
-    recorded_format,
-)
+from eval_pipeline import answers
 from eval_pipeline.files import decode_line, json_lines
 from eval_pipeline.problems import Problems
 
@@ -41,7 +32,7 @@ class TraceKey(msgspec.Struct, frozen=True, gc=False):
 
     qid: str = ""
     q_id: str = ""
-    trial: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_TRIAL)] = FIRST_TRIAL
+    trial: Annotated[int, msgspec.Meta(ge=0, le=answers.LARGEST_TRIAL)] = answers.FIRST_TRIAL
     error: str | None = None
     detail: str = ""
     latency_ms: float | None = None
@@ -59,9 +50,9 @@ class Trace(TraceKey, frozen=True, gc=False):
         """Case and trial."""
         return self.qid or self.q_id, self.trial
 
-    def answer(self) -> Answer:
+    def answer(self) -> answers.Answer:
         """The answer that this line records."""
-        return Answer(
+        return answers.Answer(
             *self.key(),
             _output_text(bytes(self.answer_json), bytes(self.retrieved_ids)),
             self.error,
@@ -82,7 +73,7 @@ def _output_text(answer: bytes, retrieved: bytes) -> str | None:
     return answer.decode("utf-8", "replace")
 
 
-class UsualTrace(UsualLine, frozen=True, gc=False, kw_only=True):
+class UsualTrace(answers.UsualLine, frozen=True, gc=False, kw_only=True):
     """A trace with nothing unusual about it."""
 
     answer_json: GroundedClaim
@@ -97,21 +88,21 @@ class UsualTrace(UsualLine, frozen=True, gc=False, kw_only=True):
         return answer if answer.claim and not answer.claim.isspace() else None
 
 
-TRACES = LineFormat(
+TRACES = answers.LineFormat(
     Trace,
     key=Trace.key,
     answer=Trace.answer,
     id_field="qid",
     remedy='A line is {"qid": "…", "retrieved_ids": […], "answer_json": {"claim": "…", "citations": […]}}.',
     brief=TraceKey,
-    shortcut=Shortcut(UsualTrace, UsualTrace.output),
+    shortcut=answers.Shortcut(UsualTrace, UsualTrace.output),
     forgives_cut=True,
 )
 
 
-def answer_format(path: Path) -> AnswerFormat:
+def answer_format(path: Path) -> answers.AnswerFormat:
     """Traces, or an outputs file as every suite reads it, which has `case_id` on its first line."""
-    return recorded_format(GroundedAnswer) if "case_id" in _first_fields(path) else TRACES
+    return answers.recorded_format(GroundedAnswer) if "case_id" in _first_fields(path) else TRACES
 
 
 def _first_fields(path: Path) -> set[str]:

@@ -10,17 +10,8 @@ from numpy.typing import NDArray
 import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
+from eval_pipeline.suites.heritage_ner import matching
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, NerExpected, NerInput
-from eval_pipeline.suites.heritage_ner.matching import (
-    TYPES,
-    Integers,
-    Layout,
-    Spans,
-    partial_matches,
-    strict_matches,
-    strict_tallies,
-    token_tallies,
-)
 
 COUNTS = ("gold", "predicted", "strict", "partial", "token_gold", "token_predicted", "token")
 WORST = {"gold": "gold", "predicted": "gold", "token_gold": "token_gold", "token_predicted": "token_gold"}
@@ -45,13 +36,13 @@ def column(count: str, entity_type: str) -> str:
 
 def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     """The counts, tables and diagnoses of a batch of outputs."""
-    layout = Layout([len(item.case.input.text) for item in items])
+    layout = matching.Layout([len(item.case.input.text) for item in items])
     gold = layout.spans([item.case.expected.entities for item in items])
     predicted = layout.spans([item.output.entities for item in items])
-    partial = partial_matches(layout, predicted, gold)
-    token_gold, token_predicted, token = token_tallies(layout, items, gold, predicted)
+    partial = matching.partial_matches(layout, predicted, gold)
+    token_gold, token_predicted, token = matching.token_tallies(layout, items, gold, predicted)
     tallies = {
-        **strict_tallies(layout, gold, predicted),
+        **matching.strict_tallies(layout, gold, predicted),
         "partial": layout.tally(predicted.texts[partial[0]], predicted.types[partial[0]]),
         "token_gold": token_gold,
         "token_predicted": token_predicted,
@@ -60,30 +51,33 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     counts = {
         column(name, kind): tally[:, number].astype(float)
         for name, tally in tallies.items()
-        for number, kind in enumerate(TYPES)
+        for number, kind in enumerate(matching.TYPES)
     }
     counts["entries"] = predicted.entries.astype(float)
     counts["repeated"] = counts["entries"] - tallies["predicted"].sum(axis=1)
     return kit.Batch(counts, list(_keyed(tallies)), _diagnoses(items, predicted, gold, partial))
 
 
-def _keyed(tallies: dict[str, Integers]) -> list[tuple[int, kit.KeyedCount]]:
+def _keyed(tallies: dict[str, matching.Integers]) -> list[tuple[int, kit.KeyedCount]]:
     rows: list[tuple[int, kit.KeyedCount]] = []
     for name, tally in tallies.items():
         texts, types = np.nonzero(tally)
         cells = zip(texts.tolist(), types.tolist(), tally[texts, types].tolist(), strict=True)
         for text, kind, value in cells:
-            rows.append((text, kit.KeyedCount(PER_TYPE, TYPES[kind], name, value)))
+            rows.append((text, kit.KeyedCount(PER_TYPE, matching.TYPES[kind], name, value)))
     return rows
 
 
 def _diagnoses(
-    items: Sequence[kit.Item], predicted: Spans, gold: Spans, partial: tuple[Integers, Integers]
+    items: Sequence[kit.Item],
+    predicted: matching.Spans,
+    gold: matching.Spans,
+    partial: tuple[matching.Integers, matching.Integers],
 ) -> list[tuple[int, kit.Diagnosis]]:
     """What was missed, invented, cut wrongly or given the wrong type."""
     wanted = [entity for item in items for entity in item.case.expected.entities]
     claimed = [entity for item in items for entity in item.output.entities]
-    spurious, missed = ~strict_matches(predicted, gold), ~strict_matches(gold, predicted)
+    spurious, missed = ~matching.strict_matches(predicted, gold), ~matching.strict_matches(gold, predicted)
     results: list[tuple[int, kit.Diagnosis]] = []
 
     def tell(kind: str, expected: int | None, got: int | None) -> None:
@@ -124,12 +118,12 @@ def errored(case: kit.Case[NerInput, NerExpected], answer: Answer | None) -> kit
     scored = score([nothing], kit.Context())
     counts = {name: float(values[0]) for name, values in scored.counts.items()}
     for name, source in WORST.items():
-        for kind in TYPES:
+        for kind in matching.TYPES:
             counts[column(name, kind)] = counts[column(source, kind)]
     keyed = [
         kit.KeyedCount(PER_TYPE, kind, name, counts[column(name, kind)])
         for name in WORST
-        for kind in TYPES
+        for kind in matching.TYPES
         if counts[column(name, kind)]
     ]
     return kit.CaseScore(counts, keyed)
@@ -142,7 +136,7 @@ def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
 
 
 def _pooled(sums: kit.Sums, count: str) -> kit.Values:
-    total: kit.Values = np.sum([sums[column(count, kind)] for kind in TYPES], axis=0)
+    total: kit.Values = np.sum([sums[column(count, kind)] for kind in matching.TYPES], axis=0)
     return total
 
 

@@ -5,16 +5,9 @@ from collections.abc import Mapping, Sequence
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.statistics.variation import LEAST_TRIALS, stability_label
 from eval_pipeline.suite import KeyedSums, Rows, Unit
+from eval_pipeline.suites.review import scoring
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
 from eval_pipeline.suites.review.experiments import EXPERIMENT_TABLE, EXPERIMENT_UNITS
-from eval_pipeline.suites.review.scoring import (
-    BONUS_TABLE,
-    CATEGORY_TABLE,
-    CONCERN_TABLE,
-    SAMPLE_TABLE,
-    SEVERITY_TABLE,
-    TASK,
-)
 
 CONSISTENTLY, SOMETIMES = 0.75, 0.5
 HIGH_DISCOVERY = 0.2
@@ -53,7 +46,7 @@ def severities(table: KeyedSums) -> Rows:
 
 def categories(table: KeyedSums) -> Rows:
     """Detected and missed errors by category over all trials, in how many tasks, and the heatmap's sign."""
-    columns = [index for index, key in enumerate(table.column_keys) if key.startswith(TASK)]
+    columns = [index for index, key in enumerate(table.column_keys) if key.startswith(scoring.TASK)]
     tasks = {key: int((table.values[0, row, columns] > 0).sum()) for row, key in enumerate(table.row_keys)}
     return [
         {
@@ -109,24 +102,24 @@ def proposed_additions(table: KeyedSums) -> Rows:
 
 
 TABLES = {
-    SEVERITY_TABLE: severities,
-    CATEGORY_TABLE: categories,
-    CONCERN_TABLE: concerns,
-    SAMPLE_TABLE: sample,
-    BONUS_TABLE: proposed_additions,
+    scoring.SEVERITY_TABLE: severities,
+    scoring.CATEGORY_TABLE: categories,
+    scoring.CONCERN_TABLE: concerns,
+    scoring.SAMPLE_TABLE: sample,
+    scoring.BONUS_TABLE: proposed_additions,
 }
 TABLE_UNITS: Mapping[str, Unit] = {"rate": "fraction", "RS": "number", **EXPERIMENT_UNITS}
 
 
 def problems(tables: Mapping[str, Rows]) -> list[str]:
     """What the headline hides: blind spots, instability, claims that the sample is too small for."""
-    result = _blind_spots(tables[CATEGORY_TABLE])
+    result = _blind_spots(tables[scoring.CATEGORY_TABLE])
     lines = {row["metric"]: row for row in tables[EXPERIMENT_TABLE]}
     result += [row["line"] for name, row in lines.items() if name != "overall" and _shaky(row)]
-    result += [row["claims"] for row in tables[SAMPLE_TABLE] if "no " in row["claims"]]
+    result += [row["claims"] for row in tables[scoring.SAMPLE_TABLE] if "no " in row["claims"]]
     discovery = lines.get("DIS", {}).get("mean")
     if discovery is not None and discovery > HIGH_DISCOVERY:
-        count = counted(len(tables[BONUS_TABLE]), "confirmed finding")
+        count = counted(len(tables[scoring.BONUS_TABLE]), "confirmed finding")
         result.append(f"discovery rate {number(discovery)}: the ground truth is incomplete, add the {count}")
     return result
 

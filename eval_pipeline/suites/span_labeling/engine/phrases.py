@@ -5,17 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from eval_pipeline.suites.span_labeling.engine import words
 from eval_pipeline.suites.span_labeling.engine.technical import Found
-from eval_pipeline.suites.span_labeling.engine.words import (
-    DETERMINERS,
-    FUNCTION_WORDS,
-    PARTICLES,
-    PREPOSITIONS,
-    Token,
-    Vocabulary,
-    split,
-    tokens_of,
-)
 
 AUDIO, CAMERA_MOVEMENT, IDENTITY = "audio", "camera.movement", "subject.identity"
 SCENERY = ("time", "lighting", "environment.weather", AUDIO)
@@ -52,10 +43,10 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def find_phrases(
-    prompt: str, vocabulary: Vocabulary, figures: Sequence[Found], parameters: Parameters
+    prompt: str, vocabulary: words.Vocabulary, figures: Sequence[Found], parameters: Parameters
 ) -> list[Found]:
     """Every phrase and action of a prompt, in order, clear of the figures that were found before."""
-    phrases = list(_Reader(tokens_of(prompt), vocabulary, figures, parameters).read())
+    phrases = list(_Reader(words.tokens_of(prompt), vocabulary, figures, parameters).read())
     return _join(phrases, prompt) if parameters.joined else phrases
 
 
@@ -64,8 +55,8 @@ class _Reader:
 
     def __init__(
         self,
-        tokens: Sequence[Token],
-        vocabulary: Vocabulary,
+        tokens: Sequence[words.Token],
+        vocabulary: words.Vocabulary,
         figures: Sequence[Found],
         parameters: Parameters,
     ) -> None:
@@ -131,8 +122,8 @@ class _Reader:
         if not self._next(at).endswith(("s", "ing")):
             return end
         while self._follows(end) and end - at <= LONGEST_CAMERA_MOVE:
-            names_place = self._next(end) in DETERMINERS and self._follows(end + 2)
-            if self._text(end) in CLAUSES or (self._text(end) in PREPOSITIONS and names_place):
+            names_place = self._next(end) in words.DETERMINERS and self._follows(end + 2)
+            if self._text(end) in CLAUSES or (self._text(end) in words.PREPOSITIONS and names_place):
                 break
             end += 1
         return end
@@ -144,15 +135,19 @@ class _Reader:
         if not category:
             return ""
         before = self._before(at)
-        described = before in DETERMINERS or before in PREPOSITIONS or before in self._vocabulary.modifiers
-        takes_object = after in DETERMINERS
+        described = (
+            before in words.DETERMINERS
+            or before in words.PREPOSITIONS
+            or before in self._vocabulary.modifiers
+        )
+        takes_object = after in words.DETERMINERS
         if described or (self._head(at, at + 1) and not takes_object):
             return ""
         if word.endswith("ing"):
             return "" if self._tokens[at].opens and self._is_content(at + 1) else category
         if word not in self._vocabulary.bases or takes_object or before in MANY:
             return category
-        return category if before and before not in FUNCTION_WORDS else ""
+        return category if before and before not in words.FUNCTION_WORDS else ""
 
     def _action_end(self, at: int, category: str) -> int:
         """Where an action ends: behind its particle or adverb, and behind its object."""
@@ -164,7 +159,7 @@ class _Reader:
         first = end
         if category == GESTURE and self._text(end) in OBJECT_PREPOSITIONS:
             first = end + 1
-        first += self._text(first) in DETERMINERS
+        first += self._text(first) in words.DETERMINERS
         if (category == MOVEMENT and first == end) or not self._is_content(first) or self._action_at(first):
             return end
         last = self._phrase_end(first)
@@ -172,8 +167,8 @@ class _Reader:
 
     def _is_particle(self, at: int) -> bool:
         """Whether "up" belongs to the verb before it, rather than to a place behind it."""
-        leads_on = self._next(at) in DETERMINERS or self._is_content(at + 1)
-        return self._text(at) in PARTICLES and not leads_on
+        leads_on = self._next(at) in words.DETERMINERS or self._is_content(at + 1)
+        return self._text(at) in words.PARTICLES and not leads_on
 
     def _phrase_end(self, at: int) -> int:
         """Where a run of content words ends."""
@@ -196,7 +191,7 @@ class _Reader:
 
     def _head(self, first: int, end: int) -> str:
         """The category of some words that are a head, blank where they are none."""
-        key = " ".join(part for at in range(first, end) for part in split(self._text(at)))
+        key = " ".join(part for at in range(first, end) for part in words.split(self._text(at)))
         return self._vocabulary.heads.get(key, "")
 
     def _last_head(self, at: int, end: int) -> tuple[int, int]:
@@ -266,4 +261,4 @@ def _join(found: Sequence[Found], prompt: str) -> list[Found]:
 def _are_linked(between: str, category: str) -> bool:
     parts = between.casefold().split()
     link = LINKS.get(parts[0], ()) if parts else ()
-    return category in link and all(part in DETERMINERS for part in parts[1:])
+    return category in link and all(part in words.DETERMINERS for part in parts[1:])
