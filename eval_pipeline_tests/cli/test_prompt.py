@@ -310,16 +310,17 @@ def test_only_what_is_there_can_become_active(evaluated: Project, version: str, 
 
 DYING = """
 import os, sys
-from eval_pipeline.cli import main, prompt
+from eval_pipeline import prompts
+from eval_pipeline.cli import main
 
-write, left = prompt.write_edited, int(sys.argv.pop(1))
+write, left = prompts.write_edited, int(sys.argv.pop(1))
 def dying(*arguments):
     global left
     if not left:
         os._exit(9)
     left -= 1
     write(*arguments)
-prompt.write_edited = dying
+prompts.write_edited = dying
 main()
 """
 
