@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
 import sys
 from collections.abc import Iterator
@@ -82,12 +81,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path in places:
             item.add_marker(pytest.mark.slow)
-
-
-def pytest_collection_finish() -> None:
-    """Let the collector pass over what stays until the end: some libraries call it again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 def copy_project(root: Path) -> Project:

@@ -70,6 +70,7 @@ def _become(given: list[str], project: Project, variables: dict[str, str], out: 
     os.environ.clear()
     os.environ.update(variables | environment(project))
     os.chdir(project.root)
+    sys.path.insert(0, str(project.root))  # as `python -m` does
     sys.argv = given
     main()
 
