@@ -21,6 +21,8 @@ from eval_pipeline.problems import bad_value
 
 LARGEST_REPLY = 8 * 2**20
 LARGEST_ERROR = 64 * 2**10
+LARGEST_AT_ONCE = 2**20
+"""A larger body is sent in pieces, so that the loop goes on meanwhile, which costs more per call."""
 LONGEST_IDLE = 30.0
 """A connection that was not used for longer may have been forgotten on the way without a word."""
 
@@ -81,9 +83,10 @@ class Connections:
     async def post(self, body: bytes) -> Received:
         """Send a body; what comes back."""
         received = Received()
+        data = body if len(body) <= LARGEST_AT_ONCE else BytesIO(body)
         try:
             async with self._session.post(
-                self._url, data=BytesIO(body), headers=self._headers, allow_redirects=False
+                self._url, data=data, headers=self._headers, allow_redirects=False
             ) as response:
                 received.status = response.status
                 received.retry_after = response.headers.get("Retry-After")
