@@ -610,4 +610,4 @@ def test_dollars_need_prices() -> None:
 
 
 def test_importing_it_does_not_load_the_http_client() -> None:
-    assert "httptools" not in modules_after("import eval_pipeline.engines.endpoint")
+    assert "aiohttp" not in modules_after("import eval_pipeline.engines.endpoint")

@@ -40,4 +40,4 @@ def test_a_kind_that_registers_itself_can_be_read(tmp_path: Path, monkeypatch: p
 def test_importing_the_package_loads_no_client_and_no_database() -> None:
     program = "import sys, eval_pipeline.engines; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"httptools", "sqlalchemy", "dagster"} & set(done.stdout.split())
+    assert not {"aiohttp", "sqlalchemy", "dagster"} & set(done.stdout.split())
