@@ -5,24 +5,9 @@ from pathlib import Path
 
 import click
 
+from eval_pipeline import decisions
 from eval_pipeline.answers import Trials
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
-from eval_pipeline.decisions import (
-    BROKEN,
-    EXIT_CODES,
-    SIGNS,
-    Change,
-    Decision,
-    Touched,
-    candidates,
-    change_since,
-    crashed,
-    decide,
-    only_unread_text_changed,
-    touched_suites,
-    unusable,
-    worst,
-)
 from eval_pipeline.files import replacing, write_json, write_text
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
@@ -63,39 +48,37 @@ def command(
     project = Project.find()
     loaded, broken = load_suites(project, suites or _suites_of(project))
     chosen = {suite.name: suite for suite in loaded}
-    change = change_since(project, revision) if revision is not None else None
-    touched = (
-        touched_suites(project, change, chosen)
-        if change
-        else {name: Touched(reasons={"asked for"}) for name in chosen}
-    )
-    decisions = [unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
+    change = decisions.change_since(project, revision) if revision is not None else None
+    touched = {name: decisions.Touched(reasons={"asked for"}) for name in chosen}
+    if change:
+        touched = decisions.touched_suites(project, change, chosen)
+    decided = [decisions.unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
     for name, what in touched.items():
-        causes, refused = candidates(project, chosen[name], what, change)
-        decisions += refused
+        causes, refused = decisions.candidates(project, chosen[name], what, change)
+        decided += refused
         for version, cause in causes.items():
             try:
-                decisions.append(
+                decided.append(
                     _decide(Workbench(project, chosen[name]), version, cause, change, engine, trials)
                 )
             except MemoryError:
                 raise
             except Exception as error:  # the red line of one suite; what the others came to is still written
                 traceback.print_exc()
-                decisions.append(crashed(name, version, cause, error))
+                decided.append(decisions.crashed(name, version, cause, error))
     untouched = [name for name in chosen if name not in touched]
-    report = to_report(decisions, chosen, untouched)
+    report = to_report(decided, chosen, untouched)
     write_json(project.state / LAST_REPORT, report)
     if json_file:
         write_json(json_file, report)
     if markdown:
-        write_text(markdown, to_markdown(decisions, chosen, untouched))
+        write_text(markdown, to_markdown(decided, chosen, untouched))
     if junit:
         with replacing(junit) as temporary:
-            temporary.write_bytes(to_junit(decisions))
-    _print(decisions, untouched)
+            temporary.write_bytes(to_junit(decided))
+    _print(decided, untouched)
     click.echo(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
-    context.exit(EXIT_CODES[worst(decisions)])
+    context.exit(decisions.EXIT_CODES[decisions.worst(decided)])
 
 
 def _suites_of(project: Project) -> list[str]:
@@ -111,25 +94,25 @@ def _decide(
     bench: Workbench,
     version: str,
     cause: str,
-    change: Change | None,
+    change: decisions.Change | None,
     engine: str | None,
     trials: Trials | None,
-) -> Decision:
+) -> decisions.Decision:
     from eval_pipeline.orchestration.launching import execute
     from eval_pipeline.reports.console import Bar
 
     try:
         asking = prepare_asking(bench, version, engine=engine, trials=trials)
-        unread = change is not None and only_unread_text_changed(
+        unread = change is not None and decisions.only_unread_text_changed(
             bench.project, bench.suite, asking.prompt, change.base, asking.engine.reads_prompt
         )
         with Bar() as bar:
             outcome = execute(bench, version, {"engine": engine, "trials": trials}, bar)
         if outcome.problems or outcome.evaluation is None:
-            return unusable(bench.suite.name, version, cause, outcome.problems)
+            return decisions.unusable(bench.suite.name, version, cause, outcome.problems)
         # The report is made once more at the end, for all: here what fails in it is this suite's own.
         score_report(bench.suite, outcome.evaluation.summary, bench.context.settings)
-        return decide(
+        return decisions.decide(
             cause,
             outcome.evaluation,
             outcome.standing,
@@ -140,19 +123,19 @@ def _decide(
             settings=bench.context.settings,
         )
     except BadInput as bad:
-        return unusable(bench.suite.name, version, cause, bad.problems)
+        return decisions.unusable(bench.suite.name, version, cause, bad.problems)
 
 
-def _print(decisions: list[Decision], untouched: list[str]) -> None:
-    for each in decisions:
-        click.echo(f"{SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
+def _print(decided: list[decisions.Decision], untouched: list[str]) -> None:
+    for each in decided:
+        click.echo(f"{decisions.SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in signed_lines(each.reasons, each.approved, each.warnings):
-            click.echo(f"  {line}", err=each.state in BROKEN)
+            click.echo(f"  {line}", err=each.state in decisions.BROKEN)
         if each.stopping:
             click.echo(f"  {each.stopping.text}")
         for line in each.notes:
             click.echo(f"  Note: {line}")
     if untouched:
         click.echo(f"Not touched: {', '.join(untouched)}")
-    if not decisions:
+    if not decided:
         click.echo("Nothing to evaluate.")

@@ -28,7 +28,6 @@ from eval_pipeline.store import AnswerTable, GoldenTable, History, Scored, datab
 from eval_pipeline.suite import Suite, quantities, suite_code
 
 STORE = "store"
-PROJECT = "project"
 PROGRESS = "progress"
 WORKBENCHES = "workbenches"
 
@@ -75,7 +74,6 @@ def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
 def build_resources(project: Project) -> dict[str, Any]:
     """What the assets of every suite share."""
     return {
-        PROJECT: project,
         WORKBENCHES: Workbenches(project),
         STORE: StoreIOManager(project.state),
         PROGRESS: dg.ResourceDefinition.hardcoded_resource(LogProgress),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from eval_pipeline.numbers import NOTHING, number
-from eval_pipeline.orchestration.assets import PROJECT, STORE
+from eval_pipeline.orchestration.assets import STORE
 from eval_pipeline.orchestration.io_manager import StoreIOManager
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -125,7 +125,7 @@ def build_summary(project: Project) -> dg.AssetsDefinition:
         description="The eight summary numbers of the heritage tasks, from the latest evaluation of each "
         "suite's active version. A suite that was not evaluated is missing, and never passes.",
         deps=[dg.AssetDep(dg.AssetKey([name, "metrics"])) for name in _present(project)],
-        required_resource_keys={PROJECT, STORE},
+        required_resource_keys={STORE},
         check_specs=[
             dg.AssetCheckSpec(
                 TARGETS_MET, asset=KEY, description="Every number is there and in its pass zone."
@@ -137,7 +137,7 @@ def build_summary(project: Project) -> dg.AssetsDefinition:
     ) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
         manager: StoreIOManager = context.resources.store
         try:
-            entries = summarize_heritage(context.resources.project, manager.store)
+            entries = summarize_heritage(project, manager.store)
         except BadInput as bad:
             raise dg.Failure("\n".join(map(str, bad.problems)), allow_retries=False) from None
         numbers = {entry.key: entry.value for entry in entries if entry.value is not None}

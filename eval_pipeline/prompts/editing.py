@@ -7,15 +7,7 @@ from msgspec.structs import replace
 
 from eval_pipeline.files import write_text
 from eval_pipeline.problems import bad_value, shown_path
-from eval_pipeline.prompts.versions import (
-    FrontMatter,
-    Prompt,
-    Status,
-    as_written,
-    prompt_name,
-    version_order,
-    versions_in,
-)
+from eval_pipeline.prompts import versions
 
 BYTE_ORDER_MARK = "\ufeff"
 _FRONT_END = re.compile(r"^---[ \t]*$", re.MULTILINE)
@@ -26,17 +18,21 @@ _PREDECESSOR = re.compile(r"^(predecessor[ \t]*:)[ \t]*[^#\n]*?(?=[ \t]*(?:#.*)?
 _DESCRIPTION = re.compile(r"^description[ \t]*:.*\n(?:[ \t]+.*\n|[ \t]*\n)*", re.MULTILINE)
 
 
-def next_version(folder: Path, active: Prompt, *, major: bool) -> str:
+def next_version(folder: Path, active: versions.Prompt, *, major: bool) -> str:
     """The next free number: after the active version's minor ones, or after every major one."""
-    versions = [version_order(each) for each in versions_in(folder) if prompt_name(each) == active.name]
+    present = [
+        versions.version_order(each)
+        for each in versions.versions_in(folder)
+        if versions.prompt_name(each) == active.name
+    ]
     if major:
-        return f"{active.name}-v{max(major for _, major, _ in versions) + 1}.0"
-    current = version_order(active.version)[1]
-    minor = max(minor for _, major, minor in versions if major == current)
+        return f"{active.name}-v{max(major for _, major, _ in present) + 1}.0"
+    current = versions.version_order(active.version)[1]
+    minor = max(minor for _, major, minor in present if major == current)
     return f"{active.name}-v{current}.{minor + 1}"
 
 
-def following(active: Prompt) -> str:
+def following(active: versions.Prompt) -> str:
     """The text of a version as a candidate that follows it, without its description."""
     head, body = _parts(active)
     head = _DESCRIPTION.sub("", head, count=1)
@@ -52,7 +48,7 @@ def following(active: Prompt) -> str:
     return head + body
 
 
-def with_status(prompt: Prompt, status: Status) -> str:
+def with_status(prompt: versions.Prompt, status: versions.Status) -> str:
     """The text of a version with another status."""
     head, body = _parts(prompt)
     head = _STATUS.sub(rf"\g<1>{status}", head, count=1)
@@ -60,7 +56,7 @@ def with_status(prompt: Prompt, status: Status) -> str:
     return head + body
 
 
-def _parts(prompt: Prompt) -> tuple[str, str]:
+def _parts(prompt: versions.Prompt) -> tuple[str, str]:
     """A prompt file's front matter, with the lines around it, and its body."""
     text = read_edited(prompt.path)
     match = _FRONT_END.search(text, text.find("\n"))
@@ -68,9 +64,9 @@ def _parts(prompt: Prompt) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def _stop_unless(prompt: Prompt, text: str, expected: FrontMatter) -> None:
+def _stop_unless(prompt: versions.Prompt, text: str, expected: versions.FrontMatter) -> None:
     """Refuse to write front matter that says something else than intended."""
-    written = as_written(text.removeprefix(BYTE_ORDER_MARK))
+    written = versions.as_written(text.removeprefix(BYTE_ORDER_MARK))
     if written is None or written.front != expected:
         raise bad_value(
             shown_path(prompt.path),
