@@ -11,7 +11,7 @@ from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
-from eval_pipeline.stages import Workbench
+from eval_pipeline.stages import Incomplete, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -78,6 +78,8 @@ def _approve(
 
     bench = Workbench(project, suite)
     result = decisions.latest_result(bench, version)
+    if outage := result.evaluation.outage:
+        raise Incomplete(suite.name, version, outage.text)
     standing = result.against_baseline() if against == BASELINE else result.against(_version(bench, against))
     evaluation, comparison = result.evaluation, standing.comparison if standing else None
     open_ = decisions.objections_to(bench, evaluation, standing).holding

@@ -160,10 +160,10 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     if outcome.unsigned:
         click.echo(f"⚠ golden set: {outcome.unsigned}")
     standing = outcome.standing
-    if standing is None:
+    if standing is None and not outcome.evaluation.outage:
         command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
         click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
-    elif not standing.demands:
+    elif standing and not standing.demands:
         click.echo(
             f"Against {standing.comparison.before}: {standing.comparison.verdict}. {standing.sentence}"
         )

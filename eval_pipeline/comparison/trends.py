@@ -41,11 +41,15 @@ class MetricTrend(msgspec.Struct, frozen=True):
 
 
 def comparable(points: Sequence[Point], latest: Point) -> list[Point]:
-    """The evaluations that asked anew, of the same version, on the same golden set, by the same engine."""
+    """The evaluations that asked anew, of the same version, on the same golden set, by the same engine.
+
+    Those that are incomplete say nothing about quality, and are left out.
+    """
     return [
         point
         for point in points
         if not point.replay
+        and not point.incomplete
         and (point.suite, point.version) == (latest.suite, latest.version)
         and (point.golden_hash, point.engine) == (latest.golden_hash, latest.engine)
     ]

@@ -14,8 +14,9 @@ from eval_pipeline.suite import ERROR_RATE
 
 STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 
-Weight = Literal["warns", "holds", "blocks"]
-"""What an objection does: it informs; it keeps a version from release; it stops a change as well."""
+Weight = Literal["warns", "holds", "blocks", "voids"]
+"""What an objection does: it informs; it keeps a version from release; it stops a change as well; it leaves
+nothing to decide on, and nobody can approve that."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Objections(tuple[Objection, ...]):
     @property
     def blocking(self) -> list[Objection]:
         """What stops a change."""
-        return [each for each in self if each.weight == "blocks" and not each.approved]
+        return [each for each in self if each.weight in ("blocks", "voids") and not each.approved]
 
     @property
     def holding(self) -> list[Objection]:
@@ -126,8 +127,10 @@ class Objections(tuple[Objection, ...]):
         return [each for each in self if each.approved]
 
     @property
-    def state(self) -> Literal["pass", "warn", "approved", "block"]:
+    def state(self) -> Literal["pass", "warn", "approved", "block", "incomplete"]:
         """The whole in one word."""
+        if any(each.weight == "voids" for each in self):
+            return "incomplete"
         if self.blocking:
             return "block"
         return "approved" if self.approved else "warn" if self.warnings else "pass"
@@ -162,7 +165,13 @@ def objections(
 
 
 def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objection]:
-    """Gates in their fail zone block, errors hold a release back, everything else warns."""
+    """Gates in their fail zone block, errors hold a release back, everything else warns.
+
+    What an outage did to the numbers is no objection: it takes the place of all others.
+    """
+    if evaluation.outage:
+        yield Objection(evaluation.outage.text, "voids")
+        return
     summary = evaluation.summary
     too_many = any(gate.metric == ERROR_RATE.name and gate.status == "fail" for gate in summary.gates)
     for gate in (*summary.gates, *evaluation.operations):
@@ -172,5 +181,5 @@ def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objec
             yield Objection(f"{gate.metric}: {gate.text}", weight, (gate.metric,), is_approved)
     if summary.error_count and not too_many:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in summary.errors.items())
-        text = f"{ERROR_RATE.name}: the evaluation is incomplete: {kinds}"
+        text = f"{ERROR_RATE.name}: not every answer can be used: {kinds}"
         yield Objection(text, "holds", (ERROR_RATE.name,), ERROR_RATE.name in approved)

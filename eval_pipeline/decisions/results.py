@@ -28,7 +28,9 @@ class Result:
         return self.answers.identity.version
 
     def against_baseline(self) -> Standing | None:
-        """How it stands against the baseline; None where there is none."""
+        """How it stands against the baseline; None where there is none, or where it is incomplete."""
+        if self.evaluation.outage:
+            return None
         comparison = stages.compare_with_baseline(
             self.bench, self.golden.table, self.answers, self.scored.scores
         )

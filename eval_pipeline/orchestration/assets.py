@@ -178,8 +178,9 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(answers.identity.id),
             metadata=_outputs_metadata(answers),
         )
-        limits = _bench(context, suite).operation_gates
-        yield from checks.output_checks(context.partition_key, answers.costs, limits)
+        bench = _bench(context, suite)
+        outage = stages.outage_of(bench, answers.costs)
+        yield from checks.output_checks(context.partition_key, answers.costs, outage, bench.operation_gates)
 
     return model_outputs
 
@@ -340,16 +341,24 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         bench = _bench(context, suite)
         standing: Standing | None = None
         try:
-            comparison = stages.compare_with_baseline(bench, golden_set, model_outputs, case_scores.scores)
+            comparison = (
+                None
+                if metrics.outage
+                else stages.compare_with_baseline(bench, golden_set, model_outputs, case_scores.scores)
+            )
             standing = standing_of(bench.golden_folder, comparison) if comparison else None
-            result = checks.regression_check(suite, context.partition_key, standing)
+            result = checks.regression_check(suite, context.partition_key, standing, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standing) if standing else None
         yield dg.MaterializeResult(
             value=Compared(metrics.identity, standing.comparison if standing else None, proposal),
             metadata={
-                **(_comparison_metadata(suite, standing) if standing else {"verdict": "no baseline"}),
+                **(
+                    _comparison_metadata(suite, standing)
+                    if standing
+                    else {"verdict": "incomplete" if metrics.outage else "no baseline"}
+                ),
                 **({"proposal": proposal.text} if proposal else {}),
             },
         )

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.answers import REMEDIES, Costs
+from eval_pipeline.answers import Costs, Outage, error_lines
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import Standing, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
@@ -31,6 +31,7 @@ WELL_FORMED = "well_formed"
 SIGNED_OFF = "signed_off"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
+COMPLETE = "complete"
 SCORED = "scored"
 REPORTED = "reported"
 LATENCY = "latency"
@@ -50,9 +51,11 @@ def gate_check(metric: str) -> str:
     return f"gate_{metric.replace('@', '_at_')}"
 
 
-def speaks_for_itself(check: str) -> bool:
-    """Whether a check says of an evaluation what its gates, limits, comparison or sign-off say already."""
-    return check in (SIGNED_OFF, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
+def speaks_for_itself(check: str, evaluation: Evaluation) -> bool:
+    """Whether a check says of an evaluation what its gates, limits, comparison, outage or sign-off say."""
+    if check == ANSWERED:
+        return evaluation.outage is not None
+    return check in (SIGNED_OFF, COMPLETE, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
 
 
 def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
@@ -77,6 +80,9 @@ def output_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
             suite, "model_outputs", PROMPT_VALID, "The prompt, its template and its engine can be used.", True
         ),
         _spec(suite, "model_outputs", ANSWERED, "Every case has an answer in every trial."),
+        _spec(
+            suite, "model_outputs", COMPLETE, "Enough answers arrived for a verdict on quality: no outage."
+        ),
         _spec(suite, "model_outputs", LATENCY, f"Latency is within the limit of {GATES_FILE}."),
         _spec(suite, "model_outputs", COST, f"Cost is within the limit of {GATES_FILE}."),
     ]
@@ -155,14 +161,11 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         )
 
 
-def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Checks:
+def output_checks(version: str, costs: Costs, outage: Outage | None, limits: Mapping[str, Gate]) -> Checks:
     """What there is to say about the answers to a version."""
     yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
     total, answers = costs.error_count, costs.answers
-    kinds = "; ".join(
-        f"{count:,} × {kind} ({costs.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
-        for kind, count in costs.errors.items()
-    )
+    kinds = " ".join(error_lines(costs.errors, costs.examples))
     size = f"{counted(total, 'error')} in {counted(answers, 'answer')}"
     too_many = ERROR_GATE.zone(total / answers) == "fail"
     yield _result(
@@ -171,6 +174,12 @@ def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Che
         severity=_severity("critical" if too_many else "warning"),
         description=f"{version}: {size}{f': {kinds}' if total else '.'}",
         metadata={"answers": answers, "errors": total, **costs.errors},
+    )
+    yield _result(
+        check_name=COMPLETE,
+        passed=outage is None,
+        description=f"{version}: {outage.text if outage else 'enough answers arrived.'}",
+        metadata=costs.lost.errors,
     )
     results = {each.metric: each for each in operation_results(limits, costs.measures)}
     for check, measure in ((LATENCY, "latency_p95_ms"), (COST, "cost_usd_per_answer")):
@@ -205,12 +214,14 @@ def reported_check(version: str) -> dg.AssetCheckResult:
 
 
 def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:
-    """In which zone each gated metric is, and what a bad one is made of."""
+    """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open."""
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
     version = evaluation.identity.outputs.version
     for name in gated:
-        if name in results:
+        if evaluation.outage and name in results:
+            yield _undecided(gate_check(name), version)
+        elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
             yield _gate_check(suite, version, results[name], scores, hidden)
         else:
@@ -237,6 +248,16 @@ def _gate_check(
     )
 
 
+def _undecided(check: str, version: str) -> dg.AssetCheckResult:
+    """A check on quality for which too few answers arrived."""
+    return _result(
+        check_name=check,
+        passed=False,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{version}: incomplete, so there is no verdict; see the check {COMPLETE!r}.",
+    )
+
+
 def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.AssetCheckResult:
     """Whether any gated metric slides; how often each fell in a row is for information."""
     alarming = [each.text for each in trends if each.trend.alarm]
@@ -253,8 +274,12 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
     )
 
 
-def regression_check(suite: Suite, version: str, standing: Standing | None) -> dg.AssetCheckResult:
+def regression_check(
+    suite: Suite, version: str, standing: Standing | None, outage: Outage | None = None
+) -> dg.AssetCheckResult:
     """What became of a version against its baseline."""
+    if outage:
+        return _undecided(REGRESSION, version)
     if standing is None:
         return _result(
             check_name=REGRESSION,

@@ -172,16 +172,17 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         return Outcome(bench, problems, None, None, [], "")
     compared: Compared = result.output_for_node(f"{suite}__baseline_comparison")
     answers: AnswerTable = result.output_for_node(f"{suite}__model_outputs")
+    evaluation: Evaluation = result.output_for_node(f"{suite}__metrics")
     messages = {check.check_name: readable(check.description or "") for check in failed}
     return Outcome(
         bench,
         problems,
-        result.output_for_node(f"{suite}__metrics"),
+        evaluation,
         standing_of(bench.golden_folder, compared.comparison) if compared.comparison else None,
         [
             FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
             for check in failed
-            if not speaks_for_itself(check.check_name)
+            if not speaks_for_itself(check.check_name, evaluation)
         ],
         messages.get(SIGNED_OFF, ""),
         answers.stopping,

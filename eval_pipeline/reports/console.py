@@ -11,12 +11,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table as Grid
 from rich.text import Text
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
 from eval_pipeline.numbers import number
 from eval_pipeline.reports.cases import hidden_problems, size_of
 from eval_pipeline.reports.comparison import comparison_table, left_out, moved_tables
+from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.report import objection_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import metric_table, model_notes
@@ -31,10 +32,10 @@ class Bar:
 
     def __init__(self) -> None:
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[trouble]}"),
+            TextColumn("{task.fields[trouble]}", markup=False),
             TextColumn("{task.fields[cost]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
@@ -53,12 +54,12 @@ class Bar:
         self._tally = Tally(total)
         self._task = self._bar.add_task(title, total=total, trouble="", cost="")
 
-    def advance(self, answer: Answer) -> None:
+    def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there."""
-        self._tally.add(answer)
+        self._tally.add(answer, failure)
         if self._task is not None:
             cost = number(self._tally.cost, "dollars") if self._tally.cost else ""
-            self._bar.update(self._task, advance=1, trouble=self._tally.trouble, cost=cost)
+            self._bar.update(self._task, advance=1, trouble=flat(self._tally.trouble), cost=cost)
 
 
 def print_table(content: Table) -> None:

@@ -23,6 +23,7 @@ TITLES = {
     "warn": "⚠ Prompt evaluation passes with warnings",
     "approved": "✓ Prompt evaluation passes, by approval",
     "block": "✗ Prompt evaluation blocks this change",
+    "incomplete": "✗ Prompt evaluation is incomplete: answers never arrived",
     "not_evaluated": "✗ This change was not evaluated",
     "unusable": "✗ Prompt evaluation could not be done",
     "crashed": "✗ Prompt evaluation crashed",
@@ -74,7 +75,7 @@ def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
 
 
 def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
-    if decision.evaluation is None:
+    if decision.evaluation is None or decision.evaluation.outage:
         return ""
     suite = suites[decision.suite]
     value = decision.evaluation.summary.metrics[suite.headline].value
@@ -83,7 +84,8 @@ def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
 
 def _change(decision: Decision) -> str:
     if decision.standing is None:
-        return "no baseline" if decision.evaluation else ""
+        reason = "not compared" if decision.state == "incomplete" else "no baseline"
+        return reason if decision.evaluation else ""
     verdict = decision.standing.comparison.verdict
     return f"{verdict}, approved" if decision.standing.approved else verdict
 
@@ -98,7 +100,7 @@ def to_junit(decisions: Sequence[Decision]) -> bytes:
             "testsuite",
             name=suite,
             tests=str(len(own)),
-            failures=str(sum(each.state in ("block", "not_evaluated") for each in own)),
+            failures=str(sum(EXIT_CODES[each.state] > 0 and each.state not in BROKEN for each in own)),
             errors=str(sum(each.state in BROKEN for each in own)),
         )
         for each in own:
@@ -142,6 +144,7 @@ def to_report(
                 "report": score_report(suites[each.suite], each.evaluation.summary, each.settings)
                 if each.evaluation
                 else None,
+                "outage": msgspec.to_builtins(each.evaluation.outage) if each.evaluation else None,
                 "comparison": comparison_data(each.standing) if each.standing else None,
             }
             for each in decisions

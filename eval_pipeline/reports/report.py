@@ -20,6 +20,7 @@ TITLES = {
     "warn": "⚠ passes with warnings",
     "approved": "✓ passes, by approval",
     "block": "✗ is blocked",
+    "incomplete": "✗ is incomplete",
 }
 
 
@@ -59,7 +60,7 @@ def report(
         f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
         "## Against the baseline\n\n"
-        + (comparison_text(suite, standing) if standing else "There is no baseline to compare with."),
+        + (comparison_text(suite, standing) if standing else _not_compared(evaluation)),
         plain(proposal.text, LONGEST_LINE) if proposal else "",
         f"## Worst cases\n\n{worst_cases(suite, evaluation.case_results, scores)}",
         "## Groups and tables",
@@ -69,6 +70,12 @@ def report(
         f"## Identity\n\n{table(_identity(evaluation))}",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _not_compared(evaluation: Evaluation) -> str:
+    if evaluation.outage:
+        return "Not compared, since the evaluation is incomplete."
+    return "There is no baseline to compare with."
 
 
 def _identity(evaluation: Evaluation) -> Table:

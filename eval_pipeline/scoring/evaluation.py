@@ -2,7 +2,7 @@
 
 import msgspec
 
-from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.answers import Outage, OutputsIdentity
 from eval_pipeline.files import content_hash
 from eval_pipeline.gates import GateResult
 from eval_pipeline.scoring.summary import CaseResult, Summary
@@ -33,6 +33,8 @@ class Evaluation(msgspec.Struct, frozen=True):
     case_results: tuple[CaseResult, ...]
     operations: tuple[GateResult, ...] = ()
     """How latency and cost stand against their limits."""
+    outage: Outage | None = None
+    """Why it is incomplete, and says nothing about quality; None where it is not."""
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -58,3 +60,5 @@ class Point(msgspec.Struct, frozen=True):
     """Whether its answers were known from an earlier evaluation: then it is no new point of a trend."""
     noise: dict[str, float | None] = {}
     """The standard error of each metric over trials; null where there are fewer than two."""
+    incomplete: bool = False
+    """Whether too few answers arrived for a verdict: then its numbers say nothing about quality."""

@@ -1,9 +1,19 @@
 """The last stage: an evaluation against its baseline, or against another version."""
 
 from eval_pipeline.comparison import Comparison, Side, compare
+from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.scoring import Scores
+from eval_pipeline.stages.scores import outage_of
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
+
+
+class Incomplete(BadInput):
+    """A version whose evaluation is incomplete, where one is needed that is not."""
+
+    def __init__(self, suite: str, version: str, message: str) -> None:
+        remedy = f"Run: eval-pipeline run {suite} --prompt {version}"
+        super().__init__([Problem(version, 0, "", message, remedy)])
 
 
 def compare_with_baseline(
@@ -18,7 +28,7 @@ def compare_with_baseline(
     if baseline is None:
         return None
     before = baseline_side(folder, answers.identity.version, baseline)
-    return _compare(bench, golden, before, side(answers, golden, scores))
+    return _compare(bench, golden, before, side(bench, answers, golden, scores))
 
 
 def compare_versions(
@@ -29,11 +39,13 @@ def compare_versions(
     scores: Scores | None = None,
 ) -> Comparison:
     """Compare two prompt versions with each other; `scores` are those of the version after."""
-    return _compare(bench, golden, side(before, golden), side(after, golden, scores))
+    return _compare(bench, golden, side(bench, before, golden), side(bench, after, golden, scores))
 
 
-def side(answers: AnswerTable, golden: GoldenTable, scores: Scores | None = None) -> Side:
-    """Stored answers as one side of a comparison."""
+def side(bench: Workbench, answers: AnswerTable, golden: GoldenTable, scores: Scores | None = None) -> Side:
+    """Stored answers as one side of a comparison; an incomplete evaluation is none."""
+    if outage := outage_of(bench, answers.costs):
+        raise Incomplete(bench.suite.name, answers.identity.version, outage.text)
     return Side(
         answers.identity.version,
         answers.identity,

@@ -32,13 +32,15 @@ class History(Stored):
         """Add an evaluation that a run made, and say what is stored. The same run adds it once.
 
         An evaluation is a replay where another run had these answers. One that was asked again for what had
-        failed is not: it has fewer errors.
+        failed is not: it has fewer errors, or the other one was incomplete.
         """
         from sqlalchemy import and_, select
 
         table, columns = self._points, self._points.c
         outputs, summary = evaluation.identity.outputs, evaluation.summary
-        known = and_(columns.outputs == outputs.id, columns.errors <= summary.error_count)
+        known = and_(
+            columns.outputs == outputs.id, columns.errors <= summary.error_count, ~columns.incomplete
+        )
         own = and_(columns.run == run, columns.evaluation == evaluation.id)
         with self._database.writing("history") as connection:
             stored = connection.execute(select(*self._columns).where(own)).mappings().first()
@@ -63,6 +65,7 @@ class History(Stored):
                 evaluated_at=evaluation.created_at,
                 replay=connection.execute(select(columns.number).where(known).limit(1)).first() is not None,
                 noise={name: value.standard_error for name, value in summary.metrics.items()},
+                incomplete=evaluation.outage is not None,
             )
             row = msgspec.structs.asdict(point)
             row |= {name: msgspec.json.encode(row[name]).decode() for name in _ENCODED}
@@ -97,7 +100,7 @@ def export(points: Iterable[Point]) -> bytes:
 
 @functools.cache
 def _points() -> Table:
-    from sqlalchemy import Boolean, Column, Integer, MetaData, Table, UniqueConstraint
+    from sqlalchemy import Boolean, Column, Integer, MetaData, Table, UniqueConstraint, false
 
     text = text_type()
     names = "run evaluation suite version outputs prompt_hash golden_hash engine model sample"
@@ -112,5 +115,6 @@ def _points() -> Table:
         Column("evaluated_at", text, nullable=False),
         Column("replay", Boolean, nullable=False),
         Column("noise", text, nullable=False),
+        Column("incomplete", Boolean, nullable=False, server_default=false()),
         UniqueConstraint("run", "evaluation"),
     )
