@@ -70,6 +70,7 @@ def compare(
             verdict=_verdict(changes) if overlap.comparable else "incomparable",
             action=action,
             trials=trials,
+            headline=suite.headline,
             unit=suite.metric(suite.headline).unit,
             key=_key(before, after, gates, changes),
             identities=(before.identity, after.identity),
