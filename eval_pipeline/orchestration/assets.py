@@ -13,7 +13,7 @@ from pydantic import Field
 from eval_pipeline import reports as shown
 from eval_pipeline import stages
 from eval_pipeline.answers import Stopping, parse_trials
-from eval_pipeline.comparison import comparable, metric_trends
+from eval_pipeline.comparison import metric_trends
 from eval_pipeline.decisions import Standing, objections_to, propose, standing_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
@@ -24,7 +24,7 @@ from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import image
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.store import AnswerTable, GoldenTable, History, Scored, database_url
+from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 from eval_pipeline.suite import Suite, quantities, suite_code
 
 STORE = "store"
@@ -275,10 +275,13 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         except BadInput as bad:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
-        with History(database_url(_bench(context, suite).project)) as history:
-            point = history.append(context.run.run_id, evaluation)
-            earlier = history.points(suite.name, context.partition_key, replays=False)
-        alike = comparable(earlier, point)
+        point, alike = stages.add_to_history(
+            _bench(context, suite),
+            context.run.run_id,
+            case_scores,
+            evaluation,
+            varies=model_outputs.varies,
+        )
         trends = metric_trends(suite, gates, alike)
         chart = shown.metric_chart(suite, evaluation.summary, gates)
         worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
@@ -296,7 +299,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md(shown.tables(tables) or "none"),
-                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),
+                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, alike), "trend")),
                 "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
                 "replay": point.replay,
                 "evaluation": evaluation.id,

@@ -37,6 +37,17 @@ class Evaluation(msgspec.Struct, frozen=True):
     """Why it is incomplete, and says nothing about quality; None where it is not."""
 
 
+class Step(msgspec.Struct, frozen=True):
+    """How far chance alone moves metrics from one evaluation to the next, as their paired cases tell."""
+
+    since: str
+    """The run of the evaluation before."""
+    errors: dict[str, float]
+    """The standard error of each metric's difference; nothing where it cannot be told."""
+    freedom: dict[str, float]
+    """On how many cases each of them rests."""
+
+
 class Point(msgspec.Struct, frozen=True):
     """One evaluation in the course of time."""
 
@@ -62,3 +73,12 @@ class Point(msgspec.Struct, frozen=True):
     """The standard error of each metric over trials; null where there are fewer than two."""
     incomplete: bool = False
     """Whether too few answers arrived for a verdict: then its numbers say nothing about quality."""
+    scoring: str = ""
+    """The code, settings and references that scored it, in one word; blank where it is not known."""
+    step: Step | None = None
+    """The noise since the evaluation before that can be compared with it."""
+
+    @property
+    def quality(self) -> dict[str, float | None]:
+        """The metrics, as far as they say anything."""
+        return {} if self.incomplete else self.metrics

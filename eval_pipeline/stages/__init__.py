@@ -10,13 +10,14 @@ from eval_pipeline.stages.answers import (
 )
 from eval_pipeline.stages.comparisons import Incomplete, compare_versions, compare_with_baseline
 from eval_pipeline.stages.golden import LoadedGolden, load_golden
+from eval_pipeline.stages.history import add_to_history
 from eval_pipeline.stages.scores import evaluate, evaluations_beside, outage_of, score_answers
 from eval_pipeline.stages.workbench import Workbench
 
 # fmt: off
 __all__ = [
-    "DEFAULT_SAMPLE", "Incomplete", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases",
-    "compare_versions", "compare_with_baseline", "current_answers", "estimate_cost", "evaluate",
-    "evaluations_beside", "load_golden", "outage_of", "prepare_asking", "score_answers",
+    "DEFAULT_SAMPLE", "Incomplete", "LoadedGolden", "NotCurrent", "Workbench", "add_to_history",
+    "answer_cases", "compare_versions", "compare_with_baseline", "current_answers", "estimate_cost",
+    "evaluate", "evaluations_beside", "load_golden", "outage_of", "prepare_asking", "score_answers",
 ]
 # fmt: on

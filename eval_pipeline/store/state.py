@@ -130,9 +130,11 @@ class Store:
         """Where the report of an evaluation is."""
         return self._folder_of(identity) / "report.md"
 
-    def scored(self, suite: str, version: str) -> Scored | None:
-        """The scores of the latest evaluation."""
+    def scored(self, suite: str, version: str, evaluation: str | None = None) -> Scored | None:
+        """The scores of an evaluation, by default of the latest one."""
         folder = self._latest_evaluation(suite, version)
+        if evaluation is not None:
+            folder = self.evaluations_folder(suite, version) / evaluation
         identity = _read(folder, "identity.json", Identity)
         if folder is None or identity is None:
             return None
