@@ -9,6 +9,8 @@ UI ?= 1
 BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
+# What is compiled once is kept, whatever the machine's habit: every process imports much.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills browser local install clean
 
@@ -58,6 +60,7 @@ kills: install
 # How often verdicts are right, by simulation.
 bench-verdicts: install
 	$(BIN)/python -m benchmarks.verdicts
+	$(BIN)/python -m benchmarks.trends
 
 # Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.
 browser:

@@ -162,15 +162,15 @@ def test_a_dead_endpoint_at_the_gate_and_at_every_door_behind_it(
 ) -> None:
     assert invoke(toy, "golden", "freeze", "toy", "--reason", "test").returncode == 0
     freeze(toy, ask(toy, VERSION))
-    ask(toy, CANDIDATE)
-    toy.engines_file.write_text(toy.engines_file.read_text().replace(server.url, "http://127.0.0.1:9/v1"))
+    alive = toy.engines_file.read_text()
+    toy.engines_file.write_text(alive.replace(server.url, "http://127.0.0.1:9/v1"))
     files = [tmp_path / name for name in ("summary.md", "junit.xml", "gate.json")]
     options = zip(("--markdown", "--junit", "--json"), files, strict=True)
     gate = command(toy, "gate", "toy", *(part for option in options for part in option))
     cause = "20 of 20 answers never arrived, so there is no verdict on quality. 20 × connection (case-"
     assert gate.returncode == 1, gate.stderr
     assert f"✗ incomplete toy: {VERSION}" in gate.stdout
-    assert gate.stdout.count(cause) == 1
+    assert gate.stdout.count(cause) == 2, "once for each version"
     assert "Check the engine's URL" in gate.stdout
     assert "20 × connection" in gate.stderr, "the bar says it, too"
     for word in ("regressed", "fell", "baseline"):
@@ -178,12 +178,14 @@ def test_a_dead_endpoint_at_the_gate_and_at_every_door_behind_it(
     summary, junit, data = (file.read_text() for file in files)
     assert summary.startswith("# ✗ Prompt evaluation is incomplete")
     assert "| ✗ incomplete | toy | guess-v1.0 |  | not compared |" in summary
-    assert 'failures="1" errors="0"' in junit
+    assert 'failures="2" errors="0"' in junit
     assert cause in junit
-    (version,) = json.loads(data)["versions"]
+    version, _ = json.loads(data)["versions"]
     assert (version["state"], version["comparison"]) == ("incomplete", None)
     assert version["outage"]["errors"] == {"connection": CASES}
 
+    toy.engines_file.write_text(alive)
+    ask(toy, CANDIDATE)
     promoted = invoke(toy, "baseline", "promote", "toy", VERSION, "--reason", "no")
     assert (promoted.returncode, cause in promoted.stderr) == (1, True)
     assert "approve" not in promoted.stderr

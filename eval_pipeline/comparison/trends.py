@@ -12,7 +12,7 @@ from eval_pipeline.gates import Gate
 from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.scoring import Point, Scores, Step
 from eval_pipeline.statistics.pairs import paired
-from eval_pipeline.statistics.trends import SLOPE_RUNS, Trend, trend
+from eval_pipeline.statistics.slides import SLOPE_RUNS, Trend, trend
 from eval_pipeline.suite import Metric, Suite, quantities
 
 ALPHA = 0.01

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eval_pipeline.statistics.trends import SLOPE_RUNS, Trend, course_of, trend
+from eval_pipeline.statistics.slides import SLOPE_RUNS, Trend, course_of, trend
 
 MANY = 1000.0
 
