@@ -113,7 +113,7 @@ class Objections(tuple[Objection, ...]):
     @property
     def warnings(self) -> list[Objection]:
         """What a person should look at though it stops nothing."""
-        return [each for each in self if each.weight != "blocks" and not each.approved]
+        return [each for each in self if each.weight in ("warns", "holds") and not each.approved]
 
     @property
     def approved(self) -> list[Objection]:

@@ -178,9 +178,8 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(answers.identity.id),
             metadata=_outputs_metadata(answers),
         )
-        bench = _bench(context, suite)
-        outage = stages.outage_of(bench, answers.costs)
-        yield from checks.output_checks(context.partition_key, answers.costs, outage, bench.operation_gates)
+        limits = _bench(context, suite).operation_gates
+        yield from checks.output_checks(context.partition_key, answers.costs, limits)
 
     return model_outputs
 
@@ -269,26 +268,22 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext, model_outputs: AnswerTable, case_scores: Scored
     ) -> Results:
         _stop_unless_one(model_outputs.identity, case_scores.identity.outputs)
+        bench = _bench(context, suite)
         try:
-            gates = _bench(context, suite).gates
-            evaluation = stages.evaluate(_bench(context, suite), case_scores, model_outputs.costs)
+            gates = bench.gates
+            evaluation = stages.evaluate(bench, case_scores, model_outputs.costs)
         except BadInput as bad:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
-        point, alike = stages.add_to_history(
-            _bench(context, suite),
-            context.run.run_id,
-            case_scores,
-            evaluation,
-            varies=model_outputs.varies,
-        )
+        varies, run = model_outputs.varies, context.run.run_id
+        point, alike = stages.add_to_history(bench, run, case_scores, evaluation, varies=varies)
         trends = metric_trends(suite, gates, alike)
-        chart = shown.metric_chart(suite, evaluation.summary, gates)
-        worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
-        models = shown.model_list(evaluation.summary)
         summary = evaluation.summary
+        chart = shown.metric_chart(suite, summary, gates)
+        worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
+        models = shown.model_list(summary)
         tables = [*shown.group_tables(suite, summary), *shown.suite_tables(suite, summary)]
-        confusion = shown.confusion_charts(suite, evaluation.summary)
+        confusion = shown.confusion_charts(suite, summary)
         yield dg.MaterializeResult(
             value=evaluation,
             data_version=dg.DataVersion(evaluation.id),
@@ -303,9 +298,9 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
                 "replay": point.replay,
                 "evaluation": evaluation.id,
-                "cases": evaluation.summary.cases,
-                "trials": evaluation.summary.trials,
-                "errors": evaluation.summary.error_count,
+                "cases": summary.cases,
+                "trials": summary.trials,
+                "errors": summary.error_count,
                 **_numeric(evaluation),
             },
         )
@@ -316,7 +311,9 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
 
 
 def _numeric(evaluation: Evaluation) -> dict[str, float]:
-    """Metrics as plain numbers, which Dagster plots over time."""
+    """Metrics as plain numbers, which Dagster plots over time; none where they say nothing."""
+    if evaluation.outage:
+        return {}
     return {name: each.value for name, each in evaluation.summary.metrics.items() if each.value is not None}
 
 
@@ -344,11 +341,11 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         bench = _bench(context, suite)
         standing: Standing | None = None
         try:
-            comparison = (
-                None
-                if metrics.outage
-                else stages.compare_with_baseline(bench, golden_set, model_outputs, case_scores.scores)
-            )
+            comparison = None
+            if not metrics.outage:
+                comparison = stages.compare_with_baseline(
+                    bench, golden_set, model_outputs, case_scores.scores
+                )
             standing = standing_of(bench.golden_folder, comparison) if comparison else None
             result = checks.regression_check(suite, context.partition_key, standing, metrics.outage)
         except BadInput as bad:

@@ -80,9 +80,6 @@ def output_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
             suite, "model_outputs", PROMPT_VALID, "The prompt, its template and its engine can be used.", True
         ),
         _spec(suite, "model_outputs", ANSWERED, "Every case has an answer in every trial."),
-        _spec(
-            suite, "model_outputs", COMPLETE, "Enough answers arrived for a verdict on quality: no outage."
-        ),
         _spec(suite, "model_outputs", LATENCY, f"Latency is within the limit of {GATES_FILE}."),
         _spec(suite, "model_outputs", COST, f"Cost is within the limit of {GATES_FILE}."),
     ]
@@ -103,6 +100,7 @@ def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
     described = quantities(suite)
     return [
         _spec(suite, "metrics", GATES_VALID, _USABLE.format(suite.name), True),
+        _spec(suite, "metrics", COMPLETE, "Enough answers arrived for a verdict on quality: no outage."),
         *(_spec(suite, "metrics", gate_check(name), described[name].description) for name in gated),
         _spec(suite, "metrics", TREND, "No gated metric slides over the evaluations that asked anew."),
     ]
@@ -161,7 +159,7 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         )
 
 
-def output_checks(version: str, costs: Costs, outage: Outage | None, limits: Mapping[str, Gate]) -> Checks:
+def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Checks:
     """What there is to say about the answers to a version."""
     yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
     total, answers = costs.error_count, costs.answers
@@ -174,12 +172,6 @@ def output_checks(version: str, costs: Costs, outage: Outage | None, limits: Map
         severity=_severity("critical" if too_many else "warning"),
         description=f"{version}: {size}{f': {kinds}' if total else '.'}",
         metadata={"answers": answers, "errors": total, **costs.errors},
-    )
-    yield _result(
-        check_name=COMPLETE,
-        passed=outage is None,
-        description=f"{version}: {outage.text if outage else 'enough answers arrived.'}",
-        metadata=costs.lost.errors,
     )
     results = {each.metric: each for each in operation_results(limits, costs.measures)}
     for check, measure in ((LATENCY, "latency_p95_ms"), (COST, "cost_usd_per_answer")):
@@ -217,9 +209,15 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
     """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open."""
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
-    version = evaluation.identity.outputs.version
+    version, outage = evaluation.identity.outputs.version, evaluation.outage
+    yield _result(
+        check_name=COMPLETE,
+        passed=outage is None,
+        description=f"{version}: {outage.text if outage else 'enough answers arrived.'}",
+        metadata=outage.errors if outage else {},
+    )
     for name in gated:
-        if evaluation.outage and name in results:
+        if outage and name in results:
             yield _undecided(gate_check(name), version)
         elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""

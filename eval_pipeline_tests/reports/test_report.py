@@ -70,7 +70,7 @@ def _shown(
         yield None, capsys.readouterr().out
         for check in (
             *checks.golden_checks(suite, golden),
-            *checks.output_checks(version, answers.costs, None, bench.operation_gates),
+            *checks.output_checks(version, answers.costs, bench.operation_gates),
             *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores),
             checks.regression_check(suite, version, standing),
         ):
