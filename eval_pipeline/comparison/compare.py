@@ -74,6 +74,7 @@ def compare(
             key=_key(before, after, gates, changes),
             identities=(before.identity, after.identity),
             groups=groups,
+            role=before.role,
         )
 
 

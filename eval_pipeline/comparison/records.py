@@ -12,6 +12,8 @@ from eval_pipeline.numbers import Unit, change, counted
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
+Role = Literal["baseline", "replaced", "version"]
+"""What the side before is: the frozen baseline, what would be replaced, or a version that somebody named."""
 ENDS: dict[Action, str] = {"block": "blocked", "needs_approval": "needs an approval"}
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
 DIGITS = 9
@@ -115,6 +117,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """What the sides are the answers of."""
     groups: tuple[GroupChange, ...] = ()
     """The gated metrics by group. They inform; the actions rest on the whole."""
+    role: Role = "version"
+    """What the side before is to the side after."""
 
     @property
     def moved_groups(self) -> list[GroupChange]:
