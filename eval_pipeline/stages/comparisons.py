@@ -162,16 +162,14 @@ def _side(
 def _compare(
     bench: Workbench, golden: GoldenTable, before: Sequence[Side], after: Side
 ) -> tuple[Comparison, ...]:
-    present = golden.hashes("input_hash")
-    return tuple(
-        compare(
-            bench.suite,
-            present,
-            lambda: golden.cases(bench.suite),
-            each,
-            after,
-            bench.gates,
-            bench.context,
-        )
-        for each in before
+    if not before:
+        return ()
+    return compare(
+        bench.suite,
+        golden.hashes("input_hash"),
+        lambda: golden.cases(bench.suite),
+        before,
+        after,
+        bench.gates,
+        bench.context,
     )

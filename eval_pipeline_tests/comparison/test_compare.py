@@ -109,7 +109,8 @@ def compared(
     before: Side, after: Side, cases: list[Any] = CASES, gates: Mapping[str, Gate] = GATES
 ) -> Comparison:
     present = {each.case.id: each.input_hash for each in cases}
-    return compare(SUITE, present, lambda: cases, before, after, gates, Context())
+    (comparison,) = compare(SUITE, present, lambda: cases, [before], after, gates, Context())
+    return comparison
 
 
 ALL_GOOD = dict.fromkeys(NAMES, GOOD)
@@ -298,3 +299,43 @@ def test_sides_that_share_too_little_can_be_approved_under_that_name() -> None:
     found = compared(side(ALL_GOOD, some), side(ALL_GOOD))
     assert Standing(found).demands == {"incomparable": "needs_approval"}
     assert Standing(found).undecided == ["incomparable"]
+
+
+def test_comparisons_with_two_sides_are_one_family() -> None:
+    """Six of twenty cases are lost against both: p is 1/64 in each, and 2/64 in a family of two."""
+    present = {each.case.id: each.input_hash for each in CASES}
+    worse = {**ALL_GOOD, **dict.fromkeys(NAMES[:6], BAD)}
+    alone = recall(compared(side(ALL_GOOD), side(worse))).evidence
+    both = compare(
+        SUITE, present, lambda: CASES, [side(ALL_GOOD), side(ALL_GOOD)], side(worse), GATES, Context()
+    )
+    assert alone is not None
+    assert alone.adjusted_p is not None
+    for each in both:
+        evidence = recall(each).evidence
+        assert evidence is not None
+        assert evidence.adjusted_p == pytest.approx(2 * alone.adjusted_p)
+        assert (evidence.low, evidence.p_value) == (alone.low, alone.p_value)
+
+
+def test_a_side_that_shares_too_little_is_no_part_of_the_family() -> None:
+    present = {each.case.id: each.input_hash for each in CASES}
+    worse = {**ALL_GOOD, **dict.fromkeys(NAMES[:6], BAD)}
+    some = {each.case.id: each.input_hash for each in CASES[:10]}
+    alone = recall(compared(side(ALL_GOOD), side(worse))).evidence
+    first, second, third = compare(
+        SUITE,
+        present,
+        lambda: CASES,
+        [side(ALL_GOOD, some), side(ALL_GOOD), side({}, {})],
+        side(worse),
+        GATES,
+        Context(),
+    )
+    assert (first.verdict, first.shared, third.verdict, third.shared) == (
+        "incomparable",
+        10,
+        "incomparable",
+        0,
+    )
+    assert recall(second).evidence == alone
