@@ -7,6 +7,8 @@ from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 
 HEAD = "HEAD"
+SHORT_COMMIT = 7
+"""So many digits name a commit to a person."""
 OPTION = "--changed-since"
 """Where people name a revision."""
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from eval_pipeline.problems import BadInput, Problem, Problems, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts.versions import (
-    SHORT_COMMIT,
     Prompt,
     as_written,
     file_text,
@@ -15,7 +14,7 @@ from eval_pipeline.prompts.versions import (
     prompt_name,
     versions_in,
 )
-from eval_pipeline.revisions import HEAD, base_commit, files_at, text_at
+from eval_pipeline.revisions import HEAD, SHORT_COMMIT, base_commit, files_at, text_at
 from eval_pipeline.suite import Suite
 
 
@@ -36,11 +35,9 @@ def replaced_by(project: Project, suite: Suite, prompt: Prompt, revision: str = 
 
     That is the other version of its prompt that is active now; else the one that was active at the
     revision, which may be this very file before an edit. Where none is and none was, it is this file before
-    an edit, else the predecessor. An archived version replaces nothing, nor does an active one that is as
-    it was. Without Git nobody knows of edits.
+    an edit, else the predecessor. An active version that is as it was replaces nothing. Without Git nobody
+    knows of edits.
     """
-    if prompt.front.status == "archived":
-        return Replaced()
     commit = unknown = ""
     try:
         commit = base_commit(project, revision)

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from eval_pipeline.files import LARGEST_YAML, Violation, content_hash, parse_yaml, violations_of
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
+from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.suite import Suite
 
 _VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>[0-9]+)\.(?P<minor>[0-9]+)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_ACTIVE = re.compile(r"^status:[ \t]*(?:candidate|archived)\b", re.MULTILINE)
-SHORT_COMMIT = 7
-"""So many digits name a commit to a person."""
 _NOT_VERSIONS = ("CHANGELOG.md", "README.md")
 
 Status = Literal["active", "candidate", "archived"]

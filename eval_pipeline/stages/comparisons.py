@@ -33,18 +33,22 @@ def compare_evaluation(
     *,
     since: str = HEAD,
     progress: Progress | None = None,
+    activating: bool = False,
+    with_baseline: bool = True,
 ) -> Compared:
     """Compare an evaluation with the baseline and with what it would replace since a revision of Git.
 
     What would be replaced is asked as the evaluation was, unless its answers are known; without progress,
     as where a release is decided, nothing is asked. Where the baseline holds the very answers of what would
-    be replaced, there is one comparison.
+    be replaced, there is one comparison. An archived version replaces nothing unless it is to be activated.
     """
-    baseline = _baseline(bench, answers.identity.version)
+    baseline = _baseline(bench, answers.identity.version) if with_baseline else None
     sides = [baseline] if baseline else []
     replaced = Replaced()
     try:
-        replaced = replaced_by(bench.project, bench.suite, _as_answered(bench, answers.identity), since)
+        prompt = _as_answered(bench, answers.identity)
+        if activating or prompt.front.status != "archived":
+            replaced = replaced_by(bench.project, bench.suite, prompt, since)
         if replaced.prompt is not None:
             asking = asking_like(bench, replaced.prompt, answers.identity)
             wanted = _Wanted(

@@ -22,6 +22,7 @@ from eval_pipeline.decisions import (
     Decision,
     FailedCheck,
     Standing,
+    Standings,
     change_since,
     decide,
     objections,
@@ -565,7 +566,7 @@ def hostile() -> Iterator[Decision]:
     failed = [FailedCheck("answered", HOSTILE, blocking=False)]
     standing = Standing(comparison)
     against = objections(evaluation, [standing], failed=failed)
-    yield decide("prompt", evaluation, standing, against, unsigned=HOSTILE, unread_text=True)
+    yield decide("prompt", evaluation, Standings((standing,)), against, unsigned=HOSTILE, unread_text=True)
     yield unusable("decomposition", HOSTILE, "prompt", [Problem(HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE)])
 
 

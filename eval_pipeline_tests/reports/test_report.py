@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.decisions import Decision, decide, objections_to, standing_of
+from eval_pipeline.asking import Silence
+from eval_pipeline.decisions import Decision, decide, objections_to, standings_of
 from eval_pipeline.orchestration import checks
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
@@ -57,25 +58,25 @@ def _shown(
         answers = stages.answer_cases(bench, golden.table, version)
         scored = stages.score_answers(bench, golden.table, answers)
         evaluation = stages.evaluate(bench, scored, answers.costs)
-        comparison = stages.compare_with_baseline(bench, golden.table, answers, scored.scores)
-        assert comparison is not None
-        standing = standing_of(bench.golden_folder, comparison)
-        against = objections_to(bench, evaluation, standing)
+        compared = stages.compare_evaluation(bench, golden.table, answers, scored, progress=Silence())
+        standings = standings_of(bench.golden_folder, compared)
+        against = objections_to(bench, evaluation, standings)
         beside = stages.evaluations_beside(bench, evaluation)
-        yield None, report(suite, evaluation, scored.scores, standing, against, beside=beside)
+        yield None, report(suite, evaluation, scored.scores, standings, against, beside=beside)
         yield None, table(overview_table(golden.overview))
         print_summary(suite, evaluation.summary)
         print_objections(against)
-        print_comparison(suite, standing)
+        for standing in standings.all:
+            print_comparison(suite, standing)
         yield None, capsys.readouterr().out
         for check in (
             *checks.golden_checks(suite, golden),
             *checks.output_checks(version, answers.costs, bench.operation_gates),
             *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores),
-            checks.regression_check(suite, version, standing),
+            checks.regression_check(suite, version, standings),
         ):
             yield None, check.description or ""
-        yield decide("asked for", evaluation, standing, against), ""
+        yield decide("asked for", evaluation, standings, against), ""
 
 
 @pytest.mark.parametrize("name", suite_names(Project(REPOSITORY, Path())))
