@@ -188,6 +188,6 @@ def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
         click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
     for each in standings.all:
         if not each.demands:
-            click.echo(f"Against {each.comparison.before}: {each.comparison.verdict}. {each.sentence}")
+            click.echo(f"Against {each.comparison.before}: {each.conclusion}")
     if standings.note:
         click.echo(f"Note: {standings.note}")

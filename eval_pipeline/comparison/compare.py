@@ -104,6 +104,7 @@ def _compared(
         verdict=_verdict(changes) if overlap.comparable else "incomparable",
         action=action,
         trials=trials,
+        headline=suite.headline,
         unit=suite.metric(suite.headline).unit,
         key=_key(before, after, gates, changes),
         identities=(before.identity, after.identity),

@@ -101,6 +101,7 @@ def propose(evaluation: Evaluation, standings: Standings) -> Proposal | None:
     if against.holding or any(each.open for each in standings.all):
         return None
     outputs = evaluation.identity.outputs
-    before, now = baseline.comparison.before, datetime.datetime.now(datetime.UTC)
-    moment = now.isoformat(timespec="seconds")
-    return Proposal(outputs.suite, outputs.version, before, evaluation.id, baseline.sentence, moment)
+    comparison, now = baseline.comparison, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return Proposal(
+        outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
+    )
