@@ -13,7 +13,7 @@ from eval_pipeline.asking import Silence
 from eval_pipeline.decisions import Decision, decide, objections_to, standings_of
 from eval_pipeline.orchestration import checks
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import active_versions
+from eval_pipeline.prompts import versions_in
 from eval_pipeline.reports import overview_table, report, table, to_junit, to_markdown
 from eval_pipeline.reports.console import print_comparison, print_objections, print_summary
 from eval_pipeline.suite import Suite
@@ -51,8 +51,8 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def _shown(
     project: Project, suite: Suite, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[tuple[Decision | None, str]]:
-    """Everything that people read about the active versions of a suite."""
-    for version in active_versions(suite, project.prompts(suite.name)):
+    """Everything that people read about the versions of a suite, the one in use and the one to come."""
+    for version in versions_in(project.prompts(suite.name))[1:]:
         bench = stages.Workbench(project, suite)
         golden = stages.load_golden(bench)
         answers = stages.answer_cases(bench, golden.table, version)
