@@ -4,7 +4,6 @@ golden_set → model_outputs → case_scores → metrics → baseline_comparison
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -16,11 +15,12 @@ from eval_pipeline import reports as shown
 from eval_pipeline import stages
 from eval_pipeline.answers import Stopping, parse_trials
 from eval_pipeline.comparison import comparable, metric_trends
-from eval_pipeline.decisions import Standing, Standings, objections_to, propose, standings_of
+from eval_pipeline.decisions import Standings, objections_to, propose, standings_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Report, StoreIOManager
+from eval_pipeline.orchestration.metadata import comparison_metadata
 from eval_pipeline.orchestration.progress import LogProgress
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
@@ -368,11 +368,8 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             value=replace(compared, proposal=proposal),
             metadata={
-                **({} if standings.baseline else {"verdict": "no baseline"}),
-                **checks.by_comparison(standings, partial(_comparison_metadata, suite)),
+                **comparison_metadata(suite, standings),
                 **({"proposal": proposal.text} if proposal else {}),
-                **({"notes": standings.notes} if standings.notes else {}),
-                **({"not_compared": standings.missing} if standings.missing else {}),
             },
         )
         yield result
@@ -387,30 +384,6 @@ def _stop_unless_one(*identities: msgspec.Struct) -> None:
             "The assets above belong to different evaluations. Materialize the whole chain of this version.",
             allow_retries=False,
         )
-
-
-def _comparison_metadata(suite: Suite, standing: Standing) -> dict[str, Any]:
-    comparison = standing.comparison
-    chart = image(shown.comparison_chart(suite, comparison), "differences by metric")
-    return {
-        "against": comparison.before,
-        "conclusion": standing.conclusion,
-        "comparison": dg.MetadataValue.md(shown.comparison_text(suite, standing)),
-        "chart": dg.MetadataValue.md(chart),
-        "verdict": comparison.verdict,
-        "action": comparison.action,
-        **({"approved": [each.summary for each in standing.approvals]} if standing.approved else {}),
-        "cases_compared": comparison.shared,
-        "cases_improved": len(comparison.improved),
-        "cases_regressed": len(comparison.regressed),
-        "cases_appeared": len(comparison.appeared),
-        "cases_vanished": len(comparison.vanished),
-        **{
-            f"difference_{each.metric}": each.difference
-            for each in comparison.metrics
-            if each.gated and each.difference is not None
-        },
-    }
 
 
 def _report(suite: Suite) -> dg.AssetsDefinition:

@@ -1,7 +1,7 @@
 """Asset checks: what each one is about, and what it says when it passes or fails."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -13,6 +13,7 @@ from eval_pipeline.decisions import Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
+from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports import bullets, explanations, hidden_problems, plain
 from eval_pipeline.scoring import Evaluation, Scores
@@ -281,15 +282,6 @@ def _numbers(standing: Standing) -> dict[str, Any]:
         "approved": standing.approved,
         "cases_regressed": len(comparison.regressed),
         "cases_improved": len(comparison.improved),
-    }
-
-
-def by_comparison(standings: Standings, facts: Callable[[Standing], dict[str, Any]]) -> dict[str, Any]:
-    """What there is to say of each comparison; what is not the baseline's is named `replaced_…`."""
-    return {
-        f"{'' if each.comparison.role == 'baseline' else 'replaced_'}{name}": value
-        for each in standings.all
-        for name, value in facts(each).items()
     }
 
 
