@@ -186,6 +186,9 @@ def test_a_dead_endpoint_at_the_gate_and_at_every_door_behind_it(
     assert (version["state"], version["comparison"]) == ("incomplete", None)
     assert version["outage"]["errors"] == {"connection": CASES}
 
+    ask(toy, CANDIDATE)
+    activated = invoke(toy, "prompt", "activate", "toy", CANDIDATE)
+    assert (activated.returncode, cause in activated.stderr) == (1, True)
     toy.engines_file.write_text(alive)
     ask(toy, CANDIDATE)
     promoted = invoke(toy, "baseline", "promote", "toy", VERSION, "--reason", "no")
@@ -196,8 +199,6 @@ def test_a_dead_endpoint_at_the_gate_and_at_every_door_behind_it(
     for sides in ((VERSION, "baseline"), (CANDIDATE, VERSION)):
         compared = invoke(toy, "compare", "toy", "--prompt", sides[0], "--against", sides[1])
         assert (compared.returncode, cause in compared.stderr) == (2, True)
-    activated = invoke(toy, "prompt", "activate", "toy", CANDIDATE)
-    assert (activated.returncode, cause in activated.stderr) == (1, True)
 
 
 def test_causes_stand_on_the_screen_with_one_raw_example(toy: Project, server: FaultServer) -> None:
