@@ -77,6 +77,16 @@ def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
     return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
 
 
+def named_causes(suite: Suite, summary: Summary, scores: Scores) -> list[str]:
+    """What stands behind every gate that does not pass, such as canaries and missed items, by name."""
+    results = []
+    for gate in summary.gates:
+        if gate.status in ("warn", "fail"):
+            causes = explanations(suite, gate.metric, scores)
+            results += [f"{gate.metric}: {_some(causes, MOST_PROBLEMS, '; ')}"] if causes else []
+    return results
+
+
 def _some(things: Sequence[str], most: int = 5, between: str = ", ") -> str:
     more = f" and {len(things) - most:,} more" if len(things) > most else ""
     return between.join(things[:most]) + more
