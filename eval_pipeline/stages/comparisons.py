@@ -1,13 +1,17 @@
 """The last stage: an evaluation against its baseline, or against another version."""
 
-from eval_pipeline.comparison import Comparison, Side, compare
+from eval_pipeline.comparison import ChosenTest, Comparison, Side, compare
 from eval_pipeline.scoring import Scores
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
 
 
 def compare_with_baseline(
-    bench: Workbench, golden: GoldenTable, answers: AnswerTable, scores: Scores | None = None
+    bench: Workbench,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scores: Scores | None = None,
+    test: ChosenTest | None = None,
 ) -> Comparison | None:
     """Compare answers with the baseline of their prompt; None where no baseline was ever promoted.
 
@@ -18,7 +22,7 @@ def compare_with_baseline(
     if baseline is None:
         return None
     before = baseline_side(folder, answers.identity.version, baseline)
-    return _compare(bench, golden, before, side(answers, golden, scores))
+    return _compare(bench, golden, before, side(answers, golden, scores), test)
 
 
 def compare_versions(
@@ -27,9 +31,10 @@ def compare_versions(
     before: AnswerTable,
     after: AnswerTable,
     scores: Scores | None = None,
+    test: ChosenTest | None = None,
 ) -> Comparison:
     """Compare two prompt versions with each other; `scores` are those of the version after."""
-    return _compare(bench, golden, side(before, golden), side(after, golden, scores))
+    return _compare(bench, golden, side(before, golden), side(after, golden, scores), test)
 
 
 def side(answers: AnswerTable, golden: GoldenTable, scores: Scores | None = None) -> Side:
@@ -44,7 +49,9 @@ def side(answers: AnswerTable, golden: GoldenTable, scores: Scores | None = None
     )
 
 
-def _compare(bench: Workbench, golden: GoldenTable, before: Side, after: Side) -> Comparison:
+def _compare(
+    bench: Workbench, golden: GoldenTable, before: Side, after: Side, test: ChosenTest | None
+) -> Comparison:
     (comparison,) = compare(
         bench.suite,
         golden.hashes("input_hash"),
@@ -53,5 +60,6 @@ def _compare(bench: Workbench, golden: GoldenTable, before: Side, after: Side) -
         after,
         bench.gates,
         bench.context,
+        test,
     )
     return comparison
