@@ -79,5 +79,11 @@ def propose(evaluation: Evaluation, standing: Standing) -> Proposal | None:
     outputs = evaluation.identity.outputs
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Proposal(
-        outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
+        suite=outputs.suite,
+        version=outputs.version,
+        against=comparison.before,
+        evaluation=evaluation.id,
+        sentence=comparison.sentence,
+        proposed_at=now,
+        baseline=comparison.identities[0].id if comparison.identities else "",
     )
