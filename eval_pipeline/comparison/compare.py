@@ -124,6 +124,7 @@ def _compared(
         examples=examples_of(fell, cases(), before, after),
         readings=readings,
         tests=tuple(chosen_tests(suite, *scores, test)) if scores and test else (),
+        role=before.role,
     )
 
 

@@ -14,6 +14,8 @@ from eval_pipeline.suite import Reading
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
+Role = Literal["baseline", "replaced", "version"]
+"""What the side before is: the frozen baseline, what would be replaced, or a version that somebody named."""
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
 DIGITS = 9
 """To so many digits the numbers of a comparison must agree for it to be the same."""
@@ -153,6 +155,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """What the suite's document makes of it. They inform; the verdict decides."""
     tests: tuple[MetricTest, ...] = ()
     """The test that was asked for, on every metric. It informs; the verdict decides."""
+    role: Role = "version"
+    """What the side before is to the side after."""
 
     @property
     def moved_groups(self) -> list[GroupChange]:
