@@ -93,6 +93,11 @@ def _few(lines: list[str]) -> list[str]:
     return [*lines[:MOST_NAMED], *([f"and {counted(more, 'more case')}"] if more > 0 else [])]
 
 
+def named_causes(suite: Suite, summary: Summary, scores: Scores) -> list[str]:
+    """The same as lines: what stands behind every gate that does not pass, by name."""
+    return [f"{metric}: {'; '.join(lines)}" for metric, lines in named_things(suite, summary, scores).items()]
+
+
 def _some(things: Sequence[str], most: int = 5, between: str = ", ") -> str:
     more = f" and {len(things) - most:,} more" if len(things) > most else ""
     return between.join(things[:most]) + more
