@@ -16,7 +16,13 @@ from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
 from eval_pipeline.numbers import number
 from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of
-from eval_pipeline.reports.comparison import comparison_table, left_out, moved_tables
+from eval_pipeline.reports.comparison import (
+    comparison_table,
+    left_out,
+    moved_tables,
+    reading_lines,
+    tests_tables,
+)
 from eval_pipeline.reports.report import objection_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import metric_table, model_notes
@@ -104,9 +110,10 @@ def print_comparison(suite: Suite, standing: Standing) -> None:
     comparison = standing.comparison
     for note in comparison.notes:
         click.echo(f"Note: {note}")
-    for content in (comparison_table(suite, comparison), *moved_tables(suite, comparison)):
+    contents = (comparison_table(suite, comparison), *tests_tables(suite, comparison))
+    for content in (*contents, *moved_tables(suite, comparison)):
         print_table(content)
-    for line in (*left_out(comparison), standing.conclusion):
+    for line in (*left_out(comparison), *reading_lines(comparison), standing.conclusion):
         click.echo(line)
 
 
