@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.asking import Progress
-from eval_pipeline.comparison import Comparison, Role, Side, compare
+from eval_pipeline.comparison import ChosenTest, Comparison, Role, Side, compare
 from eval_pipeline.engines import Estimate
 from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.prompts import Prompt, Replaced, replaced_by
@@ -77,7 +77,11 @@ class Incomplete(BadInput):
 
 
 def compare_with_baseline(
-    bench: Workbench, golden: GoldenTable, answers: AnswerTable, scores: Scores | None = None
+    bench: Workbench,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scores: Scores | None = None,
+    test: ChosenTest | None = None,
 ) -> Comparison | None:
     """Compare answers with the baseline of their prompt alone; None where none was ever promoted.
 
@@ -85,7 +89,9 @@ def compare_with_baseline(
     """
     before = _baseline(bench, answers.identity.version)
     sides = [before] if before else []
-    return next(iter(_compare(bench, golden, sides, _side(bench, answers, golden, scores=scores))), None)
+    return next(
+        iter(_compare(bench, golden, sides, _side(bench, answers, golden, scores=scores), test)), None
+    )
 
 
 def compare_versions(
@@ -94,11 +100,11 @@ def compare_versions(
     before: AnswerTable,
     after: AnswerTable,
     scores: Scores | None = None,
+    test: ChosenTest | None = None,
 ) -> Comparison:
     """Compare two prompt versions with each other; `scores` are those of the version after."""
-    (comparison,) = _compare(
-        bench, golden, [_side(bench, before, golden)], _side(bench, after, golden, scores=scores)
-    )
+    sides = [_side(bench, before, golden)]
+    (comparison,) = _compare(bench, golden, sides, _side(bench, after, golden, scores=scores), test)
     return comparison
 
 
@@ -181,7 +187,11 @@ def _side(
 
 
 def _compare(
-    bench: Workbench, golden: GoldenTable, before: Sequence[Side], after: Side
+    bench: Workbench,
+    golden: GoldenTable,
+    before: Sequence[Side],
+    after: Side,
+    test: ChosenTest | None = None,
 ) -> tuple[Comparison, ...]:
     if not before:
         return ()
@@ -193,4 +203,5 @@ def _compare(
         after,
         bench.gates,
         bench.context,
+        test,
     )
