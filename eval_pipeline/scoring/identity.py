@@ -16,7 +16,7 @@ WORDING = ("description", "table_units", "confusions", "problems", "advice")
 """Parts of a suite that are words for people, and pictures. Tables are numbers."""
 ASKING = ("embedded", "prepare", "prepared", "parameters", "variables", "requests_per_minute")
 """Parts that decide what is asked or how the embedded engine answers: answers have their own identity."""
-GOLDEN = ("reader", "measure", "requirements")
+GOLDEN = ("reader", "measure", "requirements", "probing")
 """Parts that read and check the golden set, which has its own identity, too."""
 NOT_SCORING = (*WORDING, *ASKING, *GOLDEN)
 """Whatever else a suite has counts as part of its scorer."""

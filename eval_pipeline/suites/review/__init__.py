@@ -8,6 +8,7 @@ from eval_pipeline.suites.review import (
     engine,
     experiments,
     findings,
+    probing,
     references,
     requirements,
     scoring,
@@ -44,4 +45,5 @@ SUITE = Suite(
         cross_tables=experiments.CROSS_TABLES,
         advice=advice.advise,
     ),
+    probing=probing.PROBING,
 )

@@ -1,0 +1,48 @@
+"""The golden answers of decomposition, and what else it is probed with."""
+
+from eval_pipeline.language.sentences import split_sentences
+from eval_pipeline.metrics.text import normalize, words
+from eval_pipeline.suite import Case, Context, Probing
+from eval_pipeline.suites.decomposition.cases import (
+    DecompositionExpected,
+    DecompositionInput,
+    ExpectedConcept,
+)
+from eval_pipeline.suites.decomposition.scoring import Concept, Decomposition, ExtractedRelationship
+
+DecompositionCase = Case[DecompositionInput, DecompositionExpected]
+
+
+def golden_answer(case: DecompositionCase) -> Decomposition:
+    """Every expected concept with a quote, and every expected relationship."""
+    return Decomposition(
+        [Concept(each.label, _quote(each, case.input.source_text)) for each in case.expected.concepts],
+        [
+            ExtractedRelationship(each.source, each.target, each.predicate)
+            for each in case.expected.relationships
+        ],
+    )
+
+
+def _quote(concept: ExpectedConcept, text: str) -> str:
+    """The sentence that names a concept or, where none does, the one that shares most words with its names."""
+    sentences = list(split_sentences(text))
+    names = [normalize(name) for name in (concept.label, *concept.aliases)]
+    own = {word.text for name in names for word in words(name)}
+    return max(
+        sentences,
+        key=lambda each: (
+            any(name in normalize(each) for name in names),
+            len(own & {word.text for word in words(normalize(each))}),
+        ),
+    )
+
+
+def with_canaries(case: DecompositionCase, context: Context) -> Decomposition:
+    """The golden answer, and everything that is forbidden."""
+    golden = golden_answer(case)
+    forbidden = [Concept(each, golden.concepts[0].source_quote) for each in case.expected.forbidden_concepts]
+    return Decomposition([*golden.concepts, *forbidden], golden.relationships)
+
+
+PROBING = Probing(golden_answer, own={"with canaries": with_canaries})
