@@ -20,6 +20,8 @@ from eval_pipeline.metrics.text import words
 from eval_pipeline.suite import Case, Context, Suite, golden_answer_of, suite_code
 
 ORACLE = "oracle"
+ANSWERS_FILE = "references/answers.jsonl"
+"""Golden answers that somebody wrote down, in a golden folder: an outputs file."""
 REFUSAL = "I cannot answer that."
 MOST_ELEMENTS = 1000
 ORDERS = 20
@@ -51,7 +53,7 @@ def make_probes(
 ) -> Probes:
     """The golden answers and every probe that follows from them and from the contract.
 
-    `references` are golden answers that somebody wrote down, by case id; where there are any, they alone count.
+    `references` are golden answers that somebody wrote down, by case id; where there are any, they count.
     """
     maker = _Maker(suite, cases, context, dict(references))
     answers: dict[str, Values] = {}
@@ -81,10 +83,10 @@ def make_probes(
 
 def shuffled_sets(values: Values, ranked: Sequence[str]) -> Values:
     """The same answers with every list whose order does not count in another order."""
-    chance = random.Random("sets")
+    chance = random.Random("sets")  # noqa: S311
 
     def shuffle(path: Path, value: Any) -> Any:
-        if isinstance(value, list) and path and path[-1] not in ranked:
+        if isinstance(value, list) and not {*path[-1:]} & {*ranked}:
             return chance.sample(value, len(value))
         return value
 
@@ -99,7 +101,7 @@ class _Maker:
     cases: Sequence[Case[Any, Any]]
     context: Context
     references: Values
-    chance: random.Random = field(default_factory=lambda: random.Random("probes"))
+    chance: random.Random = field(default_factory=lambda: random.Random("probes"))  # noqa: S311
 
     no_oracle = "no golden answers: `Probing.golden_answer` or `references/answers.jsonl` would give them"
 
@@ -135,7 +137,9 @@ class _Maker:
     @cached_property
     def kinds(self) -> dict[Path, shapes.Kind]:
         """What each string of an answer is for."""
-        given = {case_id: [t for each in texts.values() for t in each] for case_id, texts in self.inputs.items()}
+        given = {
+            case_id: [t for each in texts.values() for t in each] for case_id, texts in self.inputs.items()
+        }
         return shapes.kinds(self.oracle, given)
 
     @cached_property
@@ -171,7 +175,7 @@ class _Maker:
         return self.kinds.get(path) in wanted
 
     def is_written(self, path: Path) -> bool:
-        """Whether the strings at a path are an engine's own words, or could be: labels and names in lists are not."""
+        """Whether strings are an engine's own words, or could be: labels and names in lists are not."""
         return shapes.ELEMENT not in path or self.of_kind(path, "text", "given")
 
     def differing(self, make: Callable[[Path, Any], Any], reason: str) -> Values:
@@ -241,7 +245,7 @@ def _everything(maker: _Maker) -> Values:
         texts = [text for each in maker.inputs[case_id].values() for text in each]
 
         def change(path: Path, value: Any) -> Any:
-            if isinstance(value, list) and path[-1] != shapes.ELEMENT:
+            if isinstance(value, list) and path[-1:] != (shapes.ELEMENT,):
                 spans = any(map(is_span, union.get(path, ())))
                 elements = list(_all_spans(union[path], texts)) if spans else union.get(path, value)
                 return elements[: most.get(path, MOST_ELEMENTS)]
@@ -359,7 +363,11 @@ def _reversed(maker: _Maker) -> Values:
 
 def _carry(value: Any, carried: Mapping[str, Any]) -> Any:
     """An answer with what is carried for its case, as far as it does not say so itself."""
-    return {**value, **{name: each for name, each in carried.items() if not value.get(name)}} if carried else value
+    return (
+        {**value, **{name: each for name, each in carried.items() if not value.get(name)}}
+        if carried
+        else value
+    )
 
 
 def _alone(name: str, make: Callable[[_Maker], Values]) -> Callable[[_Maker], dict[str, Values]]:

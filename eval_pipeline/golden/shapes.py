@@ -45,8 +45,8 @@ def is_span(value: Any) -> bool:
 def kinds(answers: Mapping[str, Any], inputs: Mapping[str, Sequence[str]]) -> dict[Path, Kind]:
     """What the strings of golden answers are for, by path.
 
-    *given*: they all stand in the input of their case. *label*: the same few serve many cases. *name*: single
-    words in lists. *text*: others.
+    *given*: in a list, and all of them stand in the input of their case. *label*: the same few serve many
+    cases. *name*: single words in lists. *text*: others.
     """
     uses: dict[Path, set[tuple[str, str]]] = defaultdict(set)
     for case_id, value in answers.items():
@@ -56,7 +56,7 @@ def kinds(answers: Mapping[str, Any], inputs: Mapping[str, Sequence[str]]) -> di
 
 
 def _kind(path: Path, uses: set[tuple[str, str]], inputs: Mapping[str, Sequence[str]]) -> Kind:
-    if all(any(text in each for each in inputs[case_id]) for case_id, text in uses):
+    if ELEMENT in path and all(any(text in each for each in inputs[case_id]) for case_id, text in uses):
         return "given"
     if len(uses) >= SHARED * len({text for _, text in uses}):
         return "label"
@@ -64,13 +64,17 @@ def _kind(path: Path, uses: set[tuple[str, str]], inputs: Mapping[str, Sequence[
 
 
 def filled(output: types.Type, text: str, length: int) -> Any:
-    """The plainest value of a type: `text` in its strings, lists of that many elements, null where it may be."""
+    """The plainest value of a type: `text` in its strings, lists of that length, null where it may be."""
     match output:
         case types.StrType():
             return text
         case types.ListType(item_type=item):
             return [filled(item, text, length)] * length
-        case types.StructType(fields=fields) | types.TypedDictType(fields=fields) | types.DataclassType(fields=fields):
+        case (
+            types.StructType(fields=fields)
+            | types.TypedDictType(fields=fields)
+            | types.DataclassType(fields=fields)
+        ):
             return {each.encode_name: filled(each.type, text, length) for each in fields if each.required}
         case types.UnionType(types=members):
             inner = [each for each in members if not isinstance(each, types.NoneType)]

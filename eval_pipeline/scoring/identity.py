@@ -44,6 +44,11 @@ class Code:
         """The hash of what scores a suite."""
         return self._closure.hash([*SCORING, *self._declared(suite, lambda name: name not in NOT_SCORING)])
 
+    def prober(self, suite: str) -> str:
+        """The hash of what probes a suite, its scorer included."""
+        parts = self._declared(suite, lambda name: name == "probing" or name not in NOT_SCORING)
+        return self._closure.hash([*SCORING, Reference(f"{PACKAGE}.scoring", "probe_suite"), *parts])
+
     def engine(self, suite: str) -> str:
         """The hash of a suite's embedded engine."""
         return self._closure.hash(self._declared(suite, ENGINE.__contains__))
@@ -72,6 +77,11 @@ class Code:
 def scorer_version(suite: Suite) -> str:
     """The hash of the code that scores a suite, as this process runs it."""
     return _scorer(_folders(), suite.name)
+
+
+def prober_version(suite: Suite) -> str:
+    """The hash of the code that probes a suite, as this process runs it."""
+    return _code(_folders()).prober(suite.name)
 
 
 def engine_version(suite: Suite) -> str:

@@ -1,4 +1,4 @@
-"""What cheating would score: every probe of a suite through its scorer and gates, and the rules that must hold."""
+"""What cheating would score: the probes of a suite through its scorer and gates, and rules that must hold."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from eval_pipeline.numbers import counted, number
 from eval_pipeline.scoring.score import score_blocks
 from eval_pipeline.scoring.scores import Scores
 from eval_pipeline.scoring.summary import measured
+from eval_pipeline.statistics.significance import predicted_hits
 from eval_pipeline.suite import Case, Context, Suite, quantities
 
 Rule = Literal["gates", "permuted", "oracle", "invariance"]
@@ -33,7 +34,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     cases: int
     passed: int
     permuted: int | None
-    """As many cases its answers pass at most, at 99 %, permuted among cases; null where it passes none itself."""
+    """How many cases its answers pass at most (99 %), permuted among cases; null where it passes none."""
     values: dict[str, float | None]
     gates: tuple[GateResult, ...]
 
@@ -64,7 +65,7 @@ class Probed(msgspec.Struct, frozen=True):
     """The oracle first, where there is one."""
     not_applicable: dict[str, str]
     rewards: dict[str, tuple[str, ...]]
-    """By metric, the probes that it rewards: in the pass zone of its gate or, without one, as good as the oracle."""
+    """By metric, the probes it rewards: in the pass zone of its gate or, without one, good as the oracle."""
     oracle_notes: tuple[str, ...]
     """The gates that the golden answers do not pass, each with the reason."""
     broken: tuple[Broken, ...]
@@ -97,7 +98,7 @@ def probe_suite(
     """
     chosen = list(cases)
     if len(chosen) > MOST_CASES:
-        chosen = random.Random("cases").sample(chosen, MOST_CASES)
+        chosen = random.Random("cases").sample(chosen, MOST_CASES)  # noqa: S311
     prober = _Prober(suite, chosen, replace(context, judge=None), gates)
     probes = make_probes(suite, chosen, prober.context, references)
     results = [prober.result(name, values) for name, values in probes.answers.items()]
@@ -157,19 +158,21 @@ class _Prober:
                 ]
                 if moved or one.keyed != two.keyed:
                     message = f"{name}: shuffled lists score otherwise ({', '.join(moved) or 'tables'})"
-                    broken.append(Broken("invariance", name, f"{message}; `ranked` names lists that have an order"))
+                    broken.append(
+                        Broken("invariance", name, f"{message}; `ranked` names lists that have an order")
+                    )
         return broken
 
     def _permuted(self, name: str, texts: Mapping[str, str], passed: int) -> int:
-        """How many cases permuted answers pass at most; no further permutation once one reaches the probe's own.
+        """How many cases permuted answers pass at most; one permutation that reaches its own is enough.
 
-        The cases that a next permutation would pass are predicted from those seen, as draws with one unknown
-        rate (beta-binomial, Jeffreys' prior).
+        The cases that a next permutation would pass are predicted from those that passed before.
         """
         case_ids = list(texts)
         if len(set(texts.values())) == 1:
             return passed
-        chance, seen = random.Random(f"{self._suite.name} {name}"), list[int]()
+        chance = random.Random(f"{self._suite.name} {name}")  # noqa: S311
+        seen: list[int] = []
         for times in ROUNDS:
             orders = [chance.sample(case_ids, len(case_ids)) for _ in range(times)]
             trials = [
@@ -179,7 +182,7 @@ class _Prober:
             seen += _passed(self._score(trials))
             if max(seen) >= passed:
                 return max(seen)
-        return _predicted(len(case_ids), sum(seen), len(seen) * len(case_ids))
+        return predicted_hits(len(case_ids), sum(seen), len(seen) * len(case_ids), LEVEL)
 
     def _texts(self, values: Mapping[str, Any]) -> dict[str, str]:
         is_text = self._suite.output is str
@@ -197,13 +200,6 @@ def _passed(scores: Scores) -> list[int]:
     """How many cases pass in each trial."""
     counts = np.bincount(scores.trials - FIRST_TRIAL, scores.counts["passed"].to_numpy())
     return [int(count) for count in counts]
-
-
-def _predicted(size: int, hits: int, trials: int) -> int:
-    """How many of `size` draws hit at most, at 99 %, where so many of other draws did."""
-    from scipy.stats import betabinom
-
-    return int(betabinom.ppf(LEVEL, size, hits + 0.5, trials - hits + 0.5))
 
 
 def _cheats(results: Sequence[ProbeResult]) -> list[Broken]:
@@ -232,7 +228,9 @@ def _oracle_gates(
         reason = doubt or suite.probing.oracle_fails.get(result.metric, "no reason is given")
         notes.append(f"{result.metric}: {result.message} {reason}")
         if critical and not doubt:
-            broken.append(Broken("oracle", ORACLE, f"the golden answers fail {result.metric}: {result.message}"))
+            broken.append(
+                Broken("oracle", ORACLE, f"the golden answers fail {result.metric}: {result.message}")
+            )
     return notes, broken
 
 
@@ -246,7 +244,8 @@ def _judges_error(result: GateResult, gate: Gate, models: Sequence[MeasuredModel
     low, high = max(0.0, result.value - error), min(1.0, result.value + error)
     if not any(Bound.parse(gate.passes).holds(value) for value in (low, high)):
         return ""
-    return f"{judge.name} is right {number(judge.accuracy)} of the time: it may be {number(low)} to {number(high)}."
+    interval = f"{number(low)} to {number(high)}"
+    return f"{judge.name} is right {number(judge.accuracy)} of the time: it may be {interval}."
 
 
 def _rewards(
@@ -257,7 +256,9 @@ def _rewards(
         sign = 1 if metric.direction == "higher" else -1
         best = oracle.values[name] if oracle else 1.0 if sign > 0 else 0.0
 
-        def rewarded(value: float | None, name: str = name, sign: int = sign, best: float | None = best) -> bool:
+        def rewarded(
+            value: float | None, name: str = name, sign: int = sign, best: float | None = best
+        ) -> bool:
             if value is None:
                 return False
             if name in gates:

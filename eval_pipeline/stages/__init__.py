@@ -10,6 +10,7 @@ from eval_pipeline.stages.answers import (
 )
 from eval_pipeline.stages.comparisons import compare_versions, compare_with_baseline
 from eval_pipeline.stages.golden import LoadedGolden, load_golden
+from eval_pipeline.stages.probes import probe_cases, probe_golden
 from eval_pipeline.stages.scores import evaluate, evaluations_beside, score_answers
 from eval_pipeline.stages.workbench import Workbench
 
@@ -17,6 +18,6 @@ from eval_pipeline.stages.workbench import Workbench
 __all__ = [
     "DEFAULT_SAMPLE", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases", "compare_versions",
     "compare_with_baseline", "current_answers", "estimate_cost", "evaluate", "evaluations_beside",
-    "load_golden", "prepare_asking", "score_answers",
+    "load_golden", "prepare_asking", "probe_cases", "probe_golden", "score_answers",
 ]
 # fmt: on

@@ -24,7 +24,7 @@ class Probing:
     """Case → the output that its expectation describes. By default the expectation itself, where it has the
     type of an output or of the only field of one; `references/answers.jsonl` comes before either."""
     ranked: tuple[str, ...] = ()
-    """Fields whose order is part of the answer; every other list is a set, and shuffling it changes nothing."""
+    """Fields whose order is part of the answer; every other list is a set: its order changes no number."""
     own: Mapping[str, OwnProbe] = field(default_factory=dict)
     """Further probes by name; one with the name of a common probe takes its place."""
     left_out: Mapping[str, str] = field(default_factory=dict)

@@ -27,6 +27,4 @@ def everything(case: GroundedCase, context: Context) -> GroundedClaim:
     return GroundedClaim("\n".join(each.text for each in prepared.passages), prepared.retrieved_ids)
 
 
-PROBING = Probing(
-    golden_answer, ranked=("retrieved_ids",), own={"refusal": refuse, "everything": everything}
-)
+PROBING = Probing(golden_answer, ranked=("retrieved_ids",), own={"refusal": refuse, "everything": everything})

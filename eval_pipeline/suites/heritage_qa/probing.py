@@ -5,8 +5,12 @@ from eval_pipeline.suites.heritage_qa.cases import QuestionCase
 from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS
 from eval_pipeline.suites.heritage_qa.scoring import Answered
 
-DENIALS = {"nl": "Het is niet waar dat", "en": "It is not true that", "de": "Es ist nicht wahr, dass",
-           "fr": "Il n'est pas vrai que"}
+DENIALS = {
+    "nl": "Het is niet waar dat",
+    "en": "It is not true that",
+    "de": "Es ist nicht wahr, dass",
+    "fr": "Il n'est pas vrai que",
+}
 
 
 def golden_answer(case: QuestionCase) -> Answered:

@@ -3,9 +3,10 @@
 from eval_pipeline.metrics.text import word_count
 from eval_pipeline.suite import Context, Probing
 from eval_pipeline.suites.review.cases import CATEGORIES, ReviewCase
-from eval_pipeline.suites.review.findings import MOST_FINDINGS, Finding, Findings, Spent
+from eval_pipeline.suites.review.findings import MOST_FINDINGS, Depth, Finding, Findings, Spent
 
-CONCERN, METHOD, DEPTH = "A1", "reading", "ROOT_CAUSE"
+CONCERN, METHOD = "A1", "reading"
+DEPTH: Depth = "ROOT_CAUSE"
 
 
 def _findings(case: ReviewCase, findings: list[Finding]) -> Findings:
@@ -39,7 +40,8 @@ PROBING = Probing(
     golden_answer,
     own={"everything": everything},
     left_out=dict.fromkeys(
-        ("negated", "shuffled"), "findings are matched by quote, location and category; people read their text"
+        ("negated", "shuffled"),
+        "findings are matched by quote, location and category; people read their text",
     ),
     oracle_fails={"discovery_rate": "The golden answers are the expected errors and nothing beyond them."},
 )
