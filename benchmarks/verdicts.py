@@ -24,8 +24,8 @@ from scipy import special
 from eval_pipeline.statistics.looks import Plan
 from eval_pipeline.statistics.pairs import LeaveOneOut, Moments, Pairs, of_means, of_ratios, paired
 from eval_pipeline.statistics.significance import RESAMPLES, bootstrap_means
+from eval_pipeline.statistics.slides import trend
 from eval_pipeline.statistics.stopping import progress
-from eval_pipeline.statistics.trends import trend
 from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
 
 Values = NDArray[np.float64]
@@ -294,7 +294,7 @@ def adaptive_trials(looks: list[Moments], drop: float) -> Tally:
     trials = np.zeros(comparisons, dtype=int)
     going = np.arange(comparisons)
     for number, moments in enumerate(looks, start=1):
-        found = progress(moments.select(going), RULES, plan)
+        found = progress([Estimate(moments.select(going), plan)], RULES)
         stop = found.settled | ~found.worthwhile | found.exhausted
         ends[going[stop]], trials[going[stop]] = found.verdict[stop], number
         reasons[going[found.settled]] = "settled"
