@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 
 from eval_pipeline.answers import FIRST_TRIAL, Answer
-from eval_pipeline.gates import TOLERANCE, Bound, Gate, GateResult, MeasuredModel, gate_result
+from eval_pipeline.gates import TOLERANCE, Bound, Gate, GateResult, MeasuredModel, doubt, gate_result
 from eval_pipeline.golden import ORACLE, Probes, make_probes, shuffled_sets
-from eval_pipeline.numbers import counted, number
+from eval_pipeline.numbers import counted
 from eval_pipeline.scoring.score import score_blocks
 from eval_pipeline.scoring.scores import Scores
 from eval_pipeline.scoring.summary import measured
@@ -220,32 +220,18 @@ def _oracle_gates(
 ) -> tuple[list[str], list[Broken]]:
     """What is said of the gates that the golden answers do not pass, and which of it breaks the rule."""
     notes, broken = [], []
-    for result in oracle.gates:
-        if result.status in ("pass", "not_applicable"):
+    unit = {name: each.unit for name, each in quantities(suite).items()}
+    for each in oracle.gates:
+        if each.status in ("pass", "not_applicable"):
             continue
-        critical = result.severity == "critical" and not _passes(result)
-        doubt = _judges_error(result, gates[result.metric], models)
-        reason = doubt or suite.probing.oracle_fails.get(result.metric, "no reason is given")
-        notes.append(f"{result.metric}: {result.message} {reason}")
-        if critical and not doubt:
-            broken.append(
-                Broken("oracle", ORACLE, f"the golden answers fail {result.metric}: {result.message}")
-            )
+        gate = gates[each.metric]
+        result = doubt(each, gate, models, unit[each.metric])
+        open_ = any(map(Bound.parse(gate.passes).holds, result.interval or ()))
+        reason = "" if open_ else suite.probing.oracle_fails.get(each.metric, "no reason is given")
+        notes.append(f"{each.metric}: {result.message} {reason}".rstrip())
+        if each.severity == "critical" and not _passes(each) and not open_:
+            broken.append(Broken("oracle", ORACLE, f"the golden answers fail {each.metric}: {each.message}"))
     return notes, broken
-
-
-def _judges_error(result: GateResult, gate: Gate, models: Sequence[MeasuredModel]) -> str:
-    """In words, that the error of what judges a metric may be all that keeps a value from passing."""
-    judges = [model for model in models if result.metric in model.metrics]
-    if not judges or result.value is None:
-        return ""
-    judge = min(judges, key=lambda model: model.accuracy)
-    error = 1 - judge.accuracy
-    low, high = max(0.0, result.value - error), min(1.0, result.value + error)
-    if not any(Bound.parse(gate.passes).holds(value) for value in (low, high)):
-        return ""
-    interval = f"{number(low)} to {number(high)}"
-    return f"{judge.name} is right {number(judge.accuracy)} of the time: it may be {interval}."
 
 
 def _rewards(

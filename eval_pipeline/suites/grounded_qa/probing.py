@@ -13,7 +13,8 @@ def golden_answer(case: GroundedCase) -> GroundedClaim:
     if not expected.answerable:
         return GroundedClaim(REFUSAL, [], [])
     citations = list(expected.gold_citations or ())
-    return GroundedClaim((expected.gold_claim_substr or ["anything"])[0], citations, citations)
+    parts = [each[0] for each in (*(expected.all_of or ()), expected.gold_claim_substr or ()) if each]
+    return GroundedClaim(" and ".join(parts) or "anything", citations, citations)
 
 
 def refuse(case: GroundedCase, context: Context) -> GroundedClaim:
