@@ -108,19 +108,11 @@ class Store:
 
     def keep_comparison(self, identity: Identity, comparison: Comparison | None) -> None:
         """Store how an evaluation compares with the baseline; None where there is no baseline."""
-        path = self._folder_of(identity) / "comparison.json"
-        if comparison is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_json(path, comparison)
+        _keep_or_drop(self._folder_of(identity) / "comparison.json", comparison)
 
     def keep_proposal(self, suite: str, version: str, proposal: Proposal | None) -> None:
         """Store what a version proposes; None takes back what it proposed before."""
-        path = self._root / "proposals" / suite / f"{version}.json"
-        if proposal is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_json(path, proposal)
+        _keep_or_drop(self._root / "proposals" / suite / f"{version}.json", proposal)
 
     def proposals(self, suite: str) -> list[Proposal]:
         """What versions of a suite propose."""
@@ -184,6 +176,13 @@ def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
         return open_(path) if path.exists() and path != folder else None
     except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
         raise _damaged(folder, error) from None
+
+
+def _keep_or_drop(path: Path, value: msgspec.Struct | None) -> None:
+    if value is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_json(path, value)
 
 
 def _damaged(path: Path, error: Exception) -> BadInput:
