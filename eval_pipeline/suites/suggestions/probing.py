@@ -4,7 +4,7 @@ from eval_pipeline.suite import Probing
 
 PROBING = Probing(
     oracle_fails={
-        "case_pass_rate": "One of four good alternatives that the classifier or the embedder misjudges is enough "
+        "case_pass_rate": "One good alternative of four that the classifier or embedder misjudges is enough "
         "for a case to miss a minimum."
     }
 )
