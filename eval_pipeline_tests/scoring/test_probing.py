@@ -60,7 +60,7 @@ def test_a_measure_of_letters_is_caught_by_their_order() -> None:
 def test_a_measure_that_golden_answers_fail_is_caught_unless_its_judge_errs_that_much() -> None:
     measure = made_up(lambda expected, given: 0.7 * (expected == given))
     assert ("oracle", "oracle") in broken(measure)
-    judge = MeasuredModel("judge", ("right",), 0.85, "85 % right")
+    judge = MeasuredModel("judge", ("right",), 0.75, "75 % right")
     assert ("oracle", "oracle") not in broken(measure, (judge,))
     assert ("oracle", "oracle") in broken(measure, (msgspec.structs.replace(judge, accuracy=0.95),))
 
