@@ -152,6 +152,12 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
             },
         )
         yield from results
+        try:
+            probed = stages.probe_golden(_bench(context, suite), loaded.table)
+        except BadInput as bad:
+            yield checks.problems_check(checks.PROBES, bad.problems)
+            return
+        yield checks.probes_check(suite, probed)
 
     return golden_set
 

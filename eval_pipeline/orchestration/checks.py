@@ -15,8 +15,16 @@ from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
-from eval_pipeline.reports import bullets, hidden_problems, named_things, plain
-from eval_pipeline.scoring import Evaluation, Scores
+from eval_pipeline.reports import (
+    bullets,
+    hidden_problems,
+    named_things,
+    plain,
+    probe_notes,
+    probe_table,
+    table,
+)
+from eval_pipeline.scoring import Evaluation, Probed, Scores
 from eval_pipeline.stages import LoadedGolden
 from eval_pipeline.suite import Severity, Suite, quantities
 
@@ -29,6 +37,7 @@ _USABLE = f"golden/{{}}/{GATES_FILE} and the suite's formulas can be used."
 
 WELL_FORMED = "well_formed"
 SIGNED_OFF = "signed_off"
+PROBES = "probes"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
 COMPLETE = "complete"
@@ -63,6 +72,7 @@ def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
     described = {
         WELL_FORMED: "Every golden file can be read. If not, nothing downstream runs.",
         SIGNED_OFF: "The golden set is as a person last signed it off.",
+        PROBES: "No measure rewards cheating, and the golden answers pass.",
         **{each.name: each.description for each in suite.requirements},
     }
     return [
@@ -157,6 +167,22 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
                 ),
             },
         )
+
+
+def probes_check(suite: Suite, probed: Probed) -> dg.AssetCheckResult:
+    """Whether the suite's measures can be gamed, with the table of what each probe scores."""
+    cheats = counted(len(probed.probes), "probe")
+    fine = f"{cheats}: none passes the critical gates, none passes more cases than by chance."
+    return _result(
+        check_name=PROBES,
+        passed=not probed.broken,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="\n".join(each.message for each in probed.broken) or fine,
+        metadata={
+            "probes": dg.MetadataValue.md(table(probe_table(suite, probed))),
+            "notes": dg.MetadataValue.md(bullets(plain(note, LONGEST_LINE) for note in probe_notes(probed))),
+        },
+    )
 
 
 def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Checks:

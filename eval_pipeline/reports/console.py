@@ -14,7 +14,7 @@ from rich.text import Text
 from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
-from eval_pipeline.numbers import number
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of
 from eval_pipeline.reports.comparison import (
     comparison_table,
@@ -24,10 +24,11 @@ from eval_pipeline.reports.comparison import (
     tests_tables,
 )
 from eval_pipeline.reports.markdown import flat
+from eval_pipeline.reports.probes import probe_notes, probe_table
 from eval_pipeline.reports.report import objection_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import metric_table, model_notes
-from eval_pipeline.scoring import Scores, Summary
+from eval_pipeline.scoring import Probed, Scores, Summary
 from eval_pipeline.suite import Suite
 
 WIDEST_TABLE = 250
@@ -89,6 +90,14 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     click.echo(f"{size_of(summary)}.")
     for note in filter(None, (hidden_problems(summary), *model_notes(summary))):
         click.echo(note)
+
+
+def print_probes(suite: Suite, probed: Probed) -> None:
+    """What cheating would score, and the rules that are broken."""
+    print_table(probe_table(suite, probed)._replace(title=f"{suite.name}, {counted(probed.cases, 'case')}"))
+    for note in probe_notes(probed):
+        click.echo(note)
+    click.echo()
 
 
 def print_gates(suite: Suite, summary: Summary, scores: Scores) -> None:

@@ -2,7 +2,7 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite, per_case
-from eval_pipeline.suites.decomposition import cases, engine, requirements, scoring
+from eval_pipeline.suites.decomposition import cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
     name="decomposition",
@@ -20,4 +20,5 @@ SUITE = Suite(
     groups=("domain",),
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
+    probing=probing.PROBING,
 )
