@@ -202,7 +202,7 @@ def test_engines_are_named_in_one_file(project: Project) -> None:
     assert "'gpt' is not an engine. Engines of engines.yaml: embedded, recorded, local." in unknown.stderr
     missing = invoke(project, "run", "decomposition", "--engine", "recorded")
     assert missing.returncode == 2
-    assert "recorded/decomposition/decompose-concepts-v1.1.jsonl: does not exist" in missing.stderr
+    assert "recorded/decomposition/decompose-concepts-v1.2.jsonl: does not exist" in missing.stderr
 
 
 def test_a_damaged_baseline_never_lets_a_regression_through(evaluated: Project) -> None:

@@ -455,7 +455,7 @@ def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "✗ decomposition: decompose-concepts-v2.0 (prompt)\n" in done.stdout
     assert "concept_precision: 49.3 % is in the fail zone" in done.stdout
-    assert "✓ decomposition: decompose-concepts-v1.1 (gates)\n" in done.stdout
+    assert "✓ decomposition: decompose-concepts-v1.2 (gates)\n" in done.stdout
     text = summary.read_text()
     assert text.startswith("# ✗ Prompt evaluation blocks this change\n")
     assert "| ✗ | decomposition | decompose-concepts-v2.0 | overall_index " in text
