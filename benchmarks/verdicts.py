@@ -294,7 +294,7 @@ def adaptive_trials(looks: list[Moments], drop: float) -> Tally:
     trials = np.zeros(comparisons, dtype=int)
     going = np.arange(comparisons)
     for number, moments in enumerate(looks, start=1):
-        found = progress(moments.select(going), RULES, plan)
+        found = progress([Estimate(moments.select(going), plan)], RULES)
         stop = found.settled | ~found.worthwhile | found.exhausted
         ends[going[stop]], trials[going[stop]] = found.verdict[stop], number
         reasons[going[found.settled]] = "settled"

@@ -1,6 +1,7 @@
 """Between trials: the verdicts so far, as the rule that says whether to ask another one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from eval_pipeline.answers import AnswerSource, Stopping, StopReason, TrialRange
 from eval_pipeline.asking.collecting import TrialAnswers
@@ -9,6 +10,7 @@ from eval_pipeline.gates import Gate
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.scoring import Scores, score_cases
 from eval_pipeline.statistics.stopping import progress
+from eval_pipeline.statistics.verdicts import Estimate
 from eval_pipeline.suite import Context, Suite
 
 
@@ -26,8 +28,10 @@ class AllTrials:
         return Stopping("nothing_to_compare", self.plan, asked, self._cases) if done else None
 
 
-class BaselineLooks:
-    """Scores each trial as it comes and compares what there is with the baseline, as the verdicts do.
+class ComparedLooks:
+    """Scores each trial as it comes and compares what there is with every side before, as the verdicts do.
+
+    Sides that share too little with the golden set as it is have no say.
 
     Answers that were known before are scored alike, so that an unchanged run stops at the same trial.
     """
@@ -37,7 +41,7 @@ class BaselineLooks:
         suite: Suite,
         present: Mapping[str, str],
         cases: Callable[[], Iterable[GoldenCase]],
-        before: Side,
+        before: Sequence[Side],
         gates: Mapping[str, Gate],
         context: Context,
         plan: TrialRange,
@@ -45,35 +49,48 @@ class BaselineLooks:
         self.plan = plan
         self._suite = suite
         self._cases = cases
-        self._overlap: Overlap = overlap_of(present, before)
+        self._sides = [
+            _Compared(side, overlap)
+            for side, overlap in ((each, overlap_of(present, each)) for each in before)
+            if overlap.comparable
+        ]
         self._asked = len(present)
-        self._label = before.label
         self._context = context
         self._metrics, _ = partition(suite, gates)
         self._rules = rules_for(self._metrics, gates)
-        self._before = before
-        self._old: Scores | None = None
         self._new: Scores | None = None
 
     @property
     def comparable(self) -> bool:
-        """Whether the baseline answered enough of the golden set as it is."""
-        return self._overlap.comparable
+        """Whether any side before answered enough of the golden set as it is."""
+        return bool(self._sides)
 
     def after(self, answers: TrialAnswers) -> Stopping | None:
         """Why to stop after these further answers; None to ask another trial."""
-        scores = self._scored(answers)
+        shared = set().union(*(each.overlap.shared for each in self._sides))
+        scores = self._scored(answers, shared)
         self._new = scores if self._new is None else self._new.joined(scores)
-        if self._old is None:
-            self._old = self._scored(self._before.answers)
-        moments = paired_metrics(self._metrics, self._old, self._new)
-        looks = looks_of(self.plan, moments)
-        assert looks is not None
-        reason: StopReason | None = progress(moments, self._rules, looks).reason
+        estimates = []
+        for each in self._sides:
+            if each.scores is None:
+                each.scores = self._scored(each.side.answers, each.overlap.shared)
+            moments = paired_metrics(self._metrics, each.scores, self._new.restricted(each.overlap.shared))
+            estimates.append(Estimate(moments, looks_of(self.plan, moments)))
+        reason: StopReason | None = progress(estimates, self._rules).reason
         if reason is None:
             return None
-        return Stopping(reason, self.plan, answers.trials[-1], self._asked, self._label)
+        label = " and ".join(each.side.label for each in self._sides)
+        return Stopping(reason, self.plan, answers.trials[-1], self._asked, label)
 
-    def _scored(self, answers: AnswerSource) -> Scores:
-        shared = self._overlap.cases(self._cases())
-        return score_cases(self._suite, shared, answers, self._context, keep_diagnoses=False)
+    def _scored(self, answers: AnswerSource, shared: Set[str]) -> Scores:
+        cases = (each for each in self._cases() if each.case.id in shared)
+        return score_cases(self._suite, cases, answers, self._context, keep_diagnoses=False)
+
+
+@dataclass
+class _Compared:
+    """A side before, the cases that it shares, and its scores on them once they are needed."""
+
+    side: Side
+    overlap: Overlap
+    scores: Scores | None = None

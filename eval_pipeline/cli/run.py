@@ -164,9 +164,7 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
         command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
         click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
     elif not standing.demands:
-        click.echo(
-            f"Against {standing.comparison.before}: {standing.comparison.verdict}. {standing.sentence}"
-        )
+        click.echo(f"Against {standing.comparison.before}: {standing.conclusion}")
     for proposal in bench.store.proposals(suite.name):
         if proposal.version == version:
             click.echo(proposal.text)

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from eval_pipeline.comparison.evidence import drops_of
 from eval_pipeline.comparison.records import Action, Evidence, MetricChange, Verdict
+from eval_pipeline.comparison.words import movement, size
 from eval_pipeline.gates import TOLERANCE, Gate, Regression
-from eval_pipeline.numbers import Unit, bare, change, counted, number, signed
+from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.scoring import Summary
 from eval_pipeline.suite import Direction, Suite, quantities
 
@@ -71,31 +72,16 @@ def metric_change(
         verdict,
         action,
         f"{shown}: {why}",
-        _movement(metric, difference, unit, evidence, why),
+        movement(metric, verdict, difference, unit, evidence),
         evidence,
         doubtful,
     )
 
 
-def _movement(metric: str, difference: float | None, unit: Unit, evidence: Evidence | None, why: str) -> str:
-    """`concept_recall fell 6.1 points (95 % CI 3.0–9.2)`."""
-    if difference is None:
-        return f"{metric}: {why}"
-    sign = -1.0 if difference < 0 else 1.0
-    said = f"{metric} {'fell' if difference < 0 else 'rose'} {bare(sign * difference, unit)}"
-    if unit != "number":
-        said += " points"
-    if evidence is None or evidence.low is None or evidence.high is None:
-        return said
-    low, high = sorted((sign * evidence.low, sign * evidence.high))
-    between = "–" if low >= 0 else " to "
-    return f"{said} (95 % CI {bare(low, unit)}{between}{bare(high, unit)})"
-
-
 def _interval(evidence: Evidence | None, unit: Unit) -> str:
     if evidence is None or evidence.low is None or evidence.high is None:
         return ""
-    return f", 95 % CI {signed(evidence.low, unit)} to {signed(evidence.high, unit)}"
+    return f", 95 % CI {change(evidence.low, unit)} to {change(evidence.high, unit)}"
 
 
 def _verdict_of(
@@ -117,7 +103,7 @@ def _verdict_of(
     drop = -difference if direction == "higher" else difference
     verdict: Verdict = evidence.verdict if evidence else _by_size(drop, drops)
     if verdict == "regressed" and drop > drops.block + TOLERANCE:
-        return verdict, drops.beyond, f"worse by more than {_size(drops.block, unit)}"
+        return verdict, drops.beyond, f"worse by more than {size(drops.block, unit)}"
     if verdict == "regressed":
         return verdict, "investigate", "worse; find out why and write it down"
     if verdict == "inconclusive":
@@ -152,8 +138,4 @@ def _what_would_settle(evidence: Evidence | None, drops: Regression, unit: Unit)
         ways.append(counted(evidence.cases_needed, "case"))
     if not ways:
         return uncertain
-    return f"{uncertain}; {' or '.join(ways)} would show a drop of {_size(drops.block, unit)}"
-
-
-def _size(size: float, unit: Unit) -> str:
-    return change(size, unit).lstrip("+")
+    return f"{uncertain}; {' or '.join(ways)} would show a drop of {size(drops.block, unit)}"

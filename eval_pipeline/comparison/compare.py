@@ -1,7 +1,6 @@
 """Comparing two evaluations: both sides scored by today's code on the cases they share."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from eval_pipeline.comparison.changes import metric_changes
 from eval_pipeline.comparison.evidence import evidence_of
@@ -12,6 +11,7 @@ from eval_pipeline.comparison.records import (
     Action,
     CaseChange,
     Comparison,
+    Evidence,
     GroupChange,
     MetricChange,
     Verdict,
@@ -21,7 +21,7 @@ from eval_pipeline.files import content_hash
 from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
-from eval_pipeline.scoring import CaseResult, Scores, Summary, case_results, score_cases, summarize
+from eval_pipeline.scoring import CaseResult, Scores, case_results, score_cases, summarize
 from eval_pipeline.suite import Context, Suite, suite_code
 
 
@@ -29,52 +29,87 @@ def compare(
     suite: Suite,
     present: Mapping[str, str],
     cases: Callable[[], Iterable[GoldenCase]],
-    before: Side,
+    before: Sequence[Side],
     after: Side,
     gates: Mapping[str, Gate],
     context: Context,
-) -> Comparison:
-    """Score both sides on the shared, unchanged cases and say what moved.
+) -> tuple[Comparison, ...]:
+    """Score the sides on the cases that each side before shares unchanged, and say what moved since each.
 
+    The gated metrics of all comparisons are one family; a side that shares too little is no part of it.
     `present` names the golden set's cases with the hash of their inputs; `cases` reads them.
     """
     _stop_if_stale(present, after)
     with suite_code(suite.name):
-        overlap = overlap_of(present, before)
-        changes: tuple[MetricChange, ...] = ()
-        moved: list[CaseChange] = []
-        groups: tuple[GroupChange, ...] = ()
-        trials = after.identity.trials
-        if overlap.shared:
-            old, new = (_scored(suite, overlap, cases, side, gates, context) for side in (before, after))
-            evidence = evidence_of(suite, old.scores, new.scores, gates, after.identity.plan)
-            changes = metric_changes(suite, old.summary, new.summary, gates, evidence)
-            groups = group_changes(suite, old.scores, new.scores, gates)
-            moved = _case_changes(suite, old.cases, new.cases)
-            trials = new.summary.trials
-        action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
-        if not overlap.comparable:
-            action = max(action, "needs_approval", key=ACTIONS.index)
-        return Comparison(
-            suite=suite.name,
-            before=before.label,
-            after=after.label,
-            notes=tuple(_notes(before, after)),
-            shared=len(overlap.shared),
-            appeared=overlap.appeared,
-            vanished=overlap.vanished,
-            changed=overlap.changed,
-            metrics=changes,
-            improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
-            regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
-            verdict=_verdict(changes) if overlap.comparable else "incomparable",
-            action=action,
-            trials=trials,
-            unit=suite.metric(suite.headline).unit,
-            key=_key(before, after, gates, changes),
-            identities=(before.identity, after.identity),
-            groups=groups,
+        overlaps = [overlap_of(present, side) for side in before]
+        shared = set().union(*(each.shared for each in overlaps))
+        latest = _scores(suite, shared, cases, after, context) if shared else None
+        pairs = {
+            place: (_scores(suite, each.shared, cases, side, context), latest.restricted(each.shared))
+            for place, (side, each) in enumerate(zip(before, overlaps, strict=True))
+            if latest and each.shared
+        }
+        together = [place for place in pairs if overlaps[place].comparable]
+        families = [together] if together else []
+        families += [[place] for place in pairs if place not in together]
+        evidence = {
+            place: each
+            for family in families
+            for place, each in zip(
+                family,
+                evidence_of(suite, [pairs[place] for place in family], gates, after.identity.plan),
+                strict=True,
+            )
+        }
+        return tuple(
+            _compared(suite, side, after, overlap, pairs.get(place), gates, evidence.get(place, {}))
+            for place, (side, overlap) in enumerate(zip(before, overlaps, strict=True))
         )
+
+
+def _compared(
+    suite: Suite,
+    before: Side,
+    after: Side,
+    overlap: Overlap,
+    scores: tuple[Scores, Scores] | None,
+    gates: Mapping[str, Gate],
+    evidence: Mapping[str, Evidence],
+) -> Comparison:
+    changes: tuple[MetricChange, ...] = ()
+    moved: list[CaseChange] = []
+    groups: tuple[GroupChange, ...] = ()
+    trials = after.identity.trials
+    if scores:
+        old, new = (summarize(suite, side, gates) for side in scores)
+        changes = metric_changes(suite, old, new, gates, evidence)
+        groups = group_changes(suite, *scores, gates)
+        moved = _case_changes(suite, *(case_results(suite, side) for side in scores))
+        trials = new.trials
+    action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
+    if not overlap.comparable:
+        action = max(action, "needs_approval", key=ACTIONS.index)
+    return Comparison(
+        suite=suite.name,
+        before=before.label,
+        after=after.label,
+        notes=tuple(_notes(before, after)),
+        shared=len(overlap.shared),
+        appeared=overlap.appeared,
+        vanished=overlap.vanished,
+        changed=overlap.changed,
+        metrics=changes,
+        improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
+        regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
+        verdict=_verdict(changes) if overlap.comparable else "incomparable",
+        action=action,
+        trials=trials,
+        headline=suite.headline,
+        unit=suite.metric(suite.headline).unit,
+        key=_key(before, after, gates, changes),
+        identities=(before.identity, after.identity),
+        groups=groups,
+    )
 
 
 def _stop_if_stale(present: Mapping[str, str], after: Side) -> None:
@@ -93,26 +128,18 @@ def _key(before: Side, after: Side, gates: Mapping[str, Gate], changes: Iterable
     return content_hash([*sides, dict(gates), numbers])
 
 
-class _Scored(NamedTuple):
-    scores: Scores
-    summary: Summary
-    cases: tuple[CaseResult, ...]
-
-
-def _scored(
+def _scores(
     suite: Suite,
-    overlap: Overlap,
+    shared: Set[str],
     cases: Callable[[], Iterable[GoldenCase]],
     side: Side,
-    gates: Mapping[str, Gate],
     context: Context,
-) -> _Scored:
-    if side.scores is None:
-        shared = overlap.cases(cases())
-        scores = score_cases(suite, shared, side.answers, context, keep_diagnoses=False)
-    else:
-        scores = side.scores.restricted(overlap.shared)
-    return _Scored(scores, summarize(suite, scores, gates), case_results(suite, scores))
+) -> Scores:
+    """The scores of a side on some cases: those that are there already, or new ones."""
+    if side.scores is not None:
+        return side.scores.restricted(shared)
+    wanted = (each for each in cases() if each.case.id in shared)
+    return score_cases(suite, wanted, side.answers, context, keep_diagnoses=False)
 
 
 def _notes(before: Side, after: Side) -> Iterable[str]:

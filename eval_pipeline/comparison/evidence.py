@@ -14,7 +14,7 @@ from eval_pipeline.numbers import Unit
 from eval_pipeline.scoring import Scores
 from eval_pipeline.statistics.looks import Plan
 from eval_pipeline.statistics.pairs import Moments
-from eval_pipeline.statistics.verdicts import Rules, judge
+from eval_pipeline.statistics.verdicts import Estimate, Judgement, Rules, judge_together
 from eval_pipeline.suite import Metric, Suite, all_metrics
 
 NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
@@ -22,17 +22,31 @@ NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
 
 
 def evidence_of(
-    suite: Suite, old: Scores, new: Scores, gates: Mapping[str, Gate], range_: TrialRange | None
-) -> dict[str, Evidence]:
-    """The evidence on every metric. Gated ones are one family; the others stand for themselves."""
+    suite: Suite,
+    pairs: Sequence[tuple[Scores, Scores]],
+    gates: Mapping[str, Gate],
+    range_: TrialRange | None,
+) -> list[dict[str, Evidence]]:
+    """The evidence on every metric of each pair of sides.
+
+    The gated metrics of all pairs are one family; every other metric stands for itself.
+    """
     family, others = partition(suite, gates)
-    moments = paired_metrics([*family, *others], old, new)
-    plan = looks_of(range_, moments)
-    evidence = [
-        *_with_verdicts(moments.select(slice(len(family))), family, gates, (), plan),
-        *_with_verdicts(moments.select(slice(len(family), None), None), others, gates, (1,), plan),
+    all_moments = [paired_metrics([*family, *others], old, new) for old, new in pairs]
+    plans = [looks_of(range_, each) for each in all_moments]
+    gated = [
+        Estimate(each.select(slice(len(family))), plan) for each, plan in zip(all_moments, plans, strict=True)
     ]
-    return {metric.name: each for metric, each in zip([*family, *others], evidence, strict=True)}
+    free = [
+        Estimate(each.select(slice(len(family), None), None), plan)
+        for each, plan in zip(all_moments, plans, strict=True)
+    ]
+    together = judge_together(gated, rules_for(family, gates))
+    alone = [judge_together([each], rules_for(others, gates, (1,)))[0] for each in free]
+    return [
+        dict(zip([each.name for each in (*family, *others)], [*_rows(first), *_rows(second)], strict=True))
+        for first, second in zip(together, alone, strict=True)
+    ]
 
 
 def partition(suite: Suite, gates: Mapping[str, Gate]) -> tuple[list[Metric], list[Metric]]:
@@ -60,16 +74,7 @@ def rules_for(metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tupl
     )
 
 
-def _with_verdicts(
-    moments: Moments,
-    metrics: Sequence[Metric],
-    gates: Mapping[str, Gate],
-    family: tuple[int, ...],
-    plan: Plan | None,
-) -> list[Evidence]:
-    if not metrics:
-        return []
-    verdicts = judge(moments, rules_for(metrics, gates, family), plan)
+def _rows(verdicts: Judgement) -> list[Evidence]:
     columns = {each.name: np.ravel(getattr(verdicts, each.name)).tolist() for each in fields(verdicts)}
     return [
         Evidence(
@@ -80,7 +85,7 @@ def _with_verdicts(
             cases_needed=_whole(columns["cases_needed"][place]),
             trials_needed=_whole(columns["trials_needed"][place]),
         )
-        for place in range(len(metrics))
+        for place in range(len(columns["cases"]))
     ]
 
 

@@ -1,10 +1,9 @@
 """The sides of a comparison, and the cases they share."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from eval_pipeline.answers import AnswerSource, OutputsIdentity
-from eval_pipeline.golden import GoldenCase
 from eval_pipeline.scoring import Scores
 
 MOST_LEFT_OUT = 0.10
@@ -37,10 +36,6 @@ class Overlap:
         """Whether what is left out is little enough."""
         left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
         return bool(self.shared) and left_out <= MOST_LEFT_OUT * (len(self.shared) + left_out)
-
-    def cases(self, cases: Iterable[GoldenCase]) -> Iterator[GoldenCase]:
-        """Those of the cases that are shared."""
-        return (each for each in cases if each.case.id in self.shared)
 
 
 def overlap_of(present: Mapping[str, str], before: Side) -> Overlap:

@@ -7,12 +7,12 @@ from typing import Literal
 import msgspec
 
 from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.comparison.words import sentence
 from eval_pipeline.gates import Zone
-from eval_pipeline.numbers import Unit, change, counted
+from eval_pipeline.numbers import Unit
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
-ENDS: dict[Action, str] = {"block": "blocked", "needs_approval": "needs an approval"}
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
 DIGITS = 9
 """To so many digits the numbers of a comparison must agree for it to be the same."""
@@ -107,8 +107,10 @@ class Comparison(msgspec.Struct, frozen=True):
     action: Action
     trials: int = 1
     """Trials of the side after."""
+    headline: str = ""
+    """The metric that stands for all, and in which cases are compared."""
     unit: Unit = "fraction"
-    """The unit of the headline metric, in which cases are compared."""
+    """The unit of the headline metric."""
     key: str = ""
     """This very comparison in one word: both sides, the gates and the numbers."""
     identities: tuple[OutputsIdentity, OutputsIdentity] | None = None
@@ -124,31 +126,8 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The comparison in one sentence that can be read aloud."""
-        return self.ending_in(ENDS.get(self.action, self.verdict))
-
-    def ending_in(self, end: str) -> str:
-        """The same sentence with other last words, such as `approved`."""
-        if self.verdict == "incomparable":
-            left_out = len(self.appeared) + len(self.vanished) + len(self.changed)
-            return (
-                f"{self.after} cannot be compared with {self.before}: "
-                f"{counted(self.shared, 'case')} shared, {left_out:,} not."
-            )
-        gated = [each for each in self.metrics if each.gated]
-        moved = [each for each in gated if each.verdict == self.verdict and each.verdict != "unchanged"]
-        moved += [each for each in gated if each.action != "proceed" and each not in moved]
-        moved.sort(key=lambda each: -ACTIONS.index(each.action))
-        still = "No gated metric moved"
-        if any(each.difference for each in gated):
-            still += " beyond chance"
-        moves = ", ".join(each.movement for each in moved[:3]) or still
-        size = f"{counted(self.shared, 'case')} × {counted(self.trials, 'trial')}"
-        sentence = f"{moves} over {size}; {end}."
-        worst = ", ".join(
-            f"{each.case_id} {change(each.difference, self.unit)}" for each in self.regressed[:3]
-        )
-        return f"{sentence} Worst: {worst}." if worst else sentence
+        """What changed, in words that can be read aloud."""
+        return sentence(self)
 
 
 def rounded(value: float | None) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from eval_pipeline.comparison import ACTIONS, ENDS, Action, Comparison
+from eval_pipeline.comparison import ACTIONS, Action, Comparison
 from eval_pipeline.decisions.approvals import INCOMPARABLE, Approval, approved_metrics
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.suite import ERROR_RATE
@@ -65,17 +65,11 @@ class Standing:
         return max(self.open.values(), key=ACTIONS.index, default="proceed")
 
     @property
-    def sentence(self) -> str:
-        """The comparison in one sentence, approvals considered."""
-        end = "approved" if self.approved else ENDS.get(self.action, self.comparison.verdict)
-        return self.comparison.ending_in(end)
-
-    @property
     def conclusion(self) -> str:
-        """Verdict, action, the sentence that says why, and who approved it."""
+        """Verdict, action, what changed, and who approved it: the same words wherever they are shown."""
         action = "approved" if self.approved else self.action.replace("_", " ")
         approvals = "".join(f" {each.summary}." for each in self.approvals)
-        return f"{self.comparison.verdict}; {action}. {self.sentence}{approvals}"
+        return f"{self.comparison.verdict}; {action}. {self.comparison.sentence}{approvals}"
 
     @property
     def weight(self) -> Weight:

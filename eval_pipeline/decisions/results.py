@@ -78,4 +78,6 @@ def propose(evaluation: Evaluation, standing: Standing) -> Proposal | None:
         return None
     outputs = evaluation.identity.outputs
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return Proposal(outputs.suite, outputs.version, comparison.before, evaluation.id, standing.sentence, now)
+    return Proposal(
+        outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
+    )

@@ -124,9 +124,7 @@ def comparison_text(suite: Suite, standing: Standing) -> str:
     """A comparison in full."""
     comparison = standing.comparison
     parts = [
-        f"**{comparison.verdict}**, action: **{comparison.action.replace('_', ' ')}**"
-        f"{', **approved**' if standing.approved else ''}. {plain(standing.sentence, 1000)}",
-        bullets(plain(each.summary, 1000) for each in standing.approvals),
+        plain(standing.conclusion, 2000),
         bullets(plain(note) for note in comparison.notes),
         table(comparison_table(suite, comparison)),
         tables(moved_tables(suite, comparison)) or "No case moved, nor a group beyond chance.",

@@ -55,7 +55,7 @@ def gate_table(decisions: Sequence[Decision], suites: dict[str, Suite]) -> Table
 def decision_lines(decision: Decision) -> list[str]:
     """What was decided about a version and why, then what else differs from the baseline."""
     lines = signed_lines(decision.reasons, decision.approved, decision.warnings)
-    return [*(lines or ["✓ Every gate passes, and nothing got worse."]), *decision.notes]
+    return [*(lines or ["✓ Every gate passes, and no comparison speaks against it."]), *decision.notes]
 
 
 def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
         yield plain(decision.stopping.text)
     standing = decision.standing
     if standing and standing.comparison.action == "proceed":
-        yield plain(f"Against {standing.comparison.before}: {standing.sentence}", LONGEST_LINE)
+        yield plain(f"Against {standing.comparison.before}: {standing.conclusion}", LONGEST_LINE)
     if decision.evaluation and decision.suite in suites:
         suite = suites[decision.suite]
         numbers = [metric_table(suite, decision.evaluation.summary)]
@@ -156,6 +156,6 @@ def comparison_data(standing: Standing) -> dict[str, Any]:
         "approvals": msgspec.to_builtins(standing.approvals),
         "approved": standing.approved,
         "stops": standing.stops,
-        "sentence": standing.sentence,
+        "sentence": standing.comparison.sentence,
         "conclusion": standing.conclusion,
     }

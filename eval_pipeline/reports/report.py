@@ -55,7 +55,7 @@ def report(
         f"{plain(outputs.engine)} ({plain(outputs.model)}).",
         plain(stopping.text) if stopping else "",
         plain(hidden_problems(summary), LONGEST_LINE),
-        f"## Decision\n\n{lines or 'Every gate passes, and nothing got worse.'}",
+        f"## Decision\n\n{lines or 'Every gate passes, and no comparison speaks against it.'}",
         f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
         "## Against the baseline\n\n"

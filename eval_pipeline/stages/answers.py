@@ -7,7 +7,7 @@ from typing import Any
 from eval_pipeline.answers import OutputsIdentity, TrialRange, Trials, most_trials, parse_trials
 from eval_pipeline.asking import (
     AllTrials,
-    BaselineLooks,
+    ComparedLooks,
     Looks,
     Progress,
     Questions,
@@ -114,11 +114,11 @@ def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange
     except BadInput:  # the comparison names what is wrong with it
         before = None
     if before is not None:
-        looks = BaselineLooks(
+        looks = ComparedLooks(
             bench.suite,
             golden.hashes("input_hash"),
             lambda: golden.cases(bench.suite),
-            before,
+            [before],
             bench.gates,
             replace(bench.context, judge=None),  # a judge is asked once, about all trials
             plan,

@@ -45,12 +45,13 @@ def side(answers: AnswerTable, golden: GoldenTable, scores: Scores | None = None
 
 
 def _compare(bench: Workbench, golden: GoldenTable, before: Side, after: Side) -> Comparison:
-    return compare(
+    (comparison,) = compare(
         bench.suite,
         golden.hashes("input_hash"),
         lambda: golden.cases(bench.suite),
-        before,
+        [before],
         after,
         bench.gates,
         bench.context,
     )
+    return comparison

@@ -1,5 +1,6 @@
 """Between trials: whether every metric is settled, could not be settled, or deserves another trial."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -8,7 +9,6 @@ from numpy.typing import NDArray
 
 from eval_pipeline.statistics.arrays import Flags, Values
 from eval_pipeline.statistics.looks import LEVELS, Plan, nominal_levels
-from eval_pipeline.statistics.pairs import Moments
 from eval_pipeline.statistics.power import t_quantile
 from eval_pipeline.statistics.verdicts import (
     CHANGE_EXPONENT,
@@ -31,7 +31,7 @@ LEAST_CHANCE_REGRESSED = 0.30
 
 @dataclass(frozen=True)
 class Progress:
-    """Where comparisons stand after a trial. The last axis of metrics is a comparison's family."""
+    """Where comparisons stand after a trial. The last axis is a family: metrics, comparison by comparison."""
 
     verdict: NDArray[np.str_]
     chance: Values
@@ -64,17 +64,21 @@ class Progress:
         return None if self.worthwhile else "futile"
 
 
-def progress(moments: Moments, rules: Rules, plan: Plan) -> Progress:
-    """Where a comparison stands after the trials that `moments` holds."""
-    estimate = Estimate(moments)
-    verdict = verdicts(estimate, rules, plan, *adjusted_p_values(estimate, rules, plan))
+def progress(estimates: Sequence[Estimate], rules: Rules) -> Progress:
+    """Where the comparisons of one side stand after the trials that it has; they are one family."""
+    p_values = adjusted_p_values(estimates, rules)
+    family = sum(each.moments.cases.shape[-1] for each in estimates)
+    chances = [_chances(each, rules, family) for each in estimates]
+    verdict = np.concatenate(
+        [verdicts(each, rules, *both) for each, both in zip(estimates, p_values, strict=True)], axis=-1
+    )
+    regressed, other = (np.concatenate(parts, axis=-1) for parts in zip(*chances, strict=True))
     settled = verdict != "inconclusive"
-    chances = _chances(estimate, rules, plan)
     return Progress(
         verdict,
-        np.where(settled, 1.0, np.minimum(chances.regressed + chances.other, 1.0)),
-        np.where(settled, 0.0, chances.regressed),
-        moments.trials[1] >= plan.maximum,
+        np.where(settled, 1.0, np.minimum(regressed + other, 1.0)),
+        np.where(settled, 0.0, regressed),
+        all(each.moments.trials[1] >= each.looks.maximum for each in estimates),
     )
 
 
@@ -83,17 +87,17 @@ class _Chances(NamedTuple):
     other: Values
 
 
-def _chances(estimate: Estimate, rules: Rules, plan: Plan) -> _Chances:
+def _chances(estimate: Estimate, rules: Rules, family: int) -> _Chances:
     """The predictive probabilities of what the last look says of a metric.
 
     What trials cannot average out stays; the difference moves by what they can.
     """
-    moments = estimate.moments
+    moments, plan = estimate.moments, estimate.looks
     now = estimate.standard_error**2
     last = np.minimum(_variance_at_the_end(estimate, plan), now)
     end, wander = np.sqrt(last), np.sqrt(np.maximum(now - last, 0.0))
-    family = max(moments.cases.shape[-1], 1)
-    change = t_quantile(estimate.freedom, 1 - _last_level(plan, rules.alpha / family, CHANGE_EXPONENT))
+    share = rules.alpha / max(family, 1)
+    change = t_quantile(estimate.freedom, 1 - _last_level(plan, share, CHANGE_EXPONENT))
     exclude = t_quantile(estimate.freedom, 1 - _last_level(plan, 1 - rules.assurance, NO_CHANGE_EXPONENT))
     gain = rules.direction * moments.difference
     size = np.maximum(change * end, rules.noticeable)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -77,6 +78,14 @@ class Estimate:
     """Differences with their scatter, and the p-values of both directions. One entry per metric."""
 
     moments: Moments
+    plan: Plan | None = None
+    """The looks of which this is one; None for a single look."""
+
+    @property
+    def looks(self) -> Plan:
+        """The plan; where there is none, that of a single look."""
+        before, after = self.moments.trials
+        return self.plan or Plan(after, after, before)
 
     @cached_property
     def _pooled(self) -> tuple[Values, Values]:
@@ -233,15 +242,27 @@ class Judgement:
     """How many trials would show it on these cases; infinite where none suffice, NaN where unknown."""
 
 
-def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidence: float = 0.95) -> Judgement:
+def judge(moments: Moments, rules: Rules, plan: Plan | None = None) -> Judgement:
     """The verdicts on a family of metrics; with a `plan`, as one of its looks."""
-    estimate = Estimate(moments)
-    looks = plan or Plan(moments.trials[1], moments.trials[1], moments.trials[0])
-    p_worse, p_better = adjusted_p_values(estimate, rules, looks)
+    return judge_together([Estimate(moments, plan)], rules)[0]
+
+
+def judge_together(estimates: Sequence[Estimate], rules: Rules) -> list[Judgement]:
+    """The verdicts on the same metrics in several comparisons, which are one family."""
+    family = sum(each.moments.cases.shape[-1] for each in estimates)
+    p_values = adjusted_p_values(estimates, rules)
+    return [
+        _judgement(estimate, rules, p_worse, p_better, rules.alpha / max(family, 1))
+        for estimate, (p_worse, p_better) in zip(estimates, p_values, strict=True)
+    ]
+
+
+def _judgement(
+    estimate: Estimate, rules: Rules, p_worse: Values, p_better: Values, share: float
+) -> Judgement:
+    moments = estimate.moments
     gain = rules.direction * moments.difference
-    low, high = estimate.interval(confidence)
-    family = moments.cases.shape[-1] if moments.cases.ndim else 1
-    share = rules.alpha / max(family, 1)
+    low, high = estimate.interval()
     return Judgement(
         before=moments.before,
         after=moments.after,
@@ -252,7 +273,7 @@ def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidenc
         p_value=estimate.p_value,
         adjusted_p=np.where(gain < 0, p_worse, p_better),
         minimum_detectable_effect=estimate.detectable(share),
-        verdict=verdicts(estimate, rules, looks, p_worse, p_better),
+        verdict=verdicts(estimate, rules, p_worse, p_better),
         cases_needed=cases_needed(moments.spread, rules.tolerance, alpha=share),
         trials_needed=trials_needed(
             estimate.case_variance(moments.trial_variance),
@@ -265,25 +286,36 @@ def judge(moments: Moments, rules: Rules, plan: Plan | None = None, *, confidenc
     )
 
 
-def adjusted_p_values(estimate: Estimate, rules: Rules, plan: Plan) -> tuple[Values, Values]:
-    """One-sided p-values for worse and for better, corrected for looks and for the family."""
+def adjusted_p_values(estimates: Sequence[Estimate], rules: Rules) -> list[tuple[Values, Values]]:
+    """One-sided p-values for worse and for better, corrected for looks and for the family.
+
+    Each comparison has its own looks; Holm corrects what they leave over all metrics of all comparisons.
+    """
+    ends = np.cumsum([each.moments.cases.shape[-1] for each in estimates])[:-1]
+    by_look = [_look_p_values(each, rules) for each in estimates]
+    worse, better = (
+        np.split(holm(np.concatenate(p_values, axis=-1)), ends, axis=-1)
+        for p_values in zip(*by_look, strict=True)
+    )
+    return list(zip(worse, better, strict=True))
+
+
+def _look_p_values(estimate: Estimate, rules: Rules) -> tuple[Values, Values]:
     trials = estimate.moments.trials[1]
     higher = rules.direction > 0
     fell, rose = estimate.p_fell * estimate.slack, estimate.p_rose * estimate.slack
     worse, better = (
-        holm(plan.adjusted(np.minimum(p_values, 1.0), trials, CHANGE_EXPONENT))
+        estimate.looks.adjusted(np.minimum(p_values, 1.0), trials, CHANGE_EXPONENT)
         for p_values in (np.where(higher, fell, rose), np.where(higher, rose, fell))
     )
     return worse, better
 
 
-def verdicts(
-    estimate: Estimate, rules: Rules, plan: Plan, p_worse: Values, p_better: Values
-) -> NDArray[np.str_]:
+def verdicts(estimate: Estimate, rules: Rules, p_worse: Values, p_better: Values) -> NDArray[np.str_]:
     """The verdict on each metric. A metric that is gone has regressed, one that is new has improved."""
     moments = estimate.moments
     gain = rules.direction * moments.difference
-    p_unseen = plan.adjusted(
+    p_unseen = estimate.looks.adjusted(
         estimate.p_fell_by(rules.tolerance, rules.direction), moments.trials[1], NO_CHANGE_EXPONENT
     )
     was, is_ = np.isfinite(moments.before), np.isfinite(moments.after)

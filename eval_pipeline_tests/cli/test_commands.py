@@ -52,7 +52,7 @@ def test_run_evaluates_the_active_version_by_default(project: Project) -> None:
     done = command(project, "run", "decomposition")
     assert done.returncode == 0, done.stderr
     assert f"decomposition: {V11}" in done.stdout
-    assert "Against baseline decompose-concepts-v1.0: improved." in done.stdout
+    assert "Against baseline decompose-concepts-v1.0: improved; proceed. overall_index rose " in done.stdout
     assert "15/15" in done.stderr
     assert Store(project.state).evaluation("decomposition", V11) is not None
 

@@ -74,7 +74,7 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
     today = datetime.datetime.now(datetime.UTC).date()
     told = f"accuracy approved by Ada on {today} until {today + datetime.timedelta(30)}: the mice are fewer."
     assert told in report["conclusion"]
-    assert "; approved." in report["sentence"]
+    assert report["conclusion"].startswith(f"regressed; approved. {report['sentence']}")
 
     ask(toy, VERSION, sample="again")
     also = invoke(toy, "prompt", "activate", "toy", CANDIDATE)  # it is worse than what it replaces, too

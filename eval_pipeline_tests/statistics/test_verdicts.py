@@ -234,14 +234,14 @@ PLAN = Plan(1, 5, 5)
     ],
 )
 def test_reasons_to_stop(difference: float, noise: float, trials: int, reason: str | None) -> None:
-    assert progress(look(difference, noise, trials), RULES, PLAN).reason == reason
+    assert progress([Estimate(look(difference, noise, trials), PLAN)], RULES).reason == reason
 
 
 def test_what_differs_between_cases_makes_trials_futile() -> None:
     random = np.random.default_rng(9)
     before = np.full((12, 5), 0.6) + random.normal(0, 0.001, (12, 5))
     after = before[:, :2] + random.normal(-0.06, 0.3, (12, 1))
-    found = progress(compared(before, after), RULES, PLAN)
+    found = progress([Estimate(compared(before, after), PLAN)], RULES)
     assert found.reason == "futile"
     assert found.chance[0] < 0.1
 
@@ -250,5 +250,5 @@ def test_a_single_trial_on_each_side_leaves_hope() -> None:
     """Nothing tells noise of trials from differences between cases yet."""
     moments = noisy(10, 40, -0.06, 0.12)
     assert np.isnan(moments.trial_variance).all()
-    found = progress(moments, RULES, Plan(1, 5, 1))
+    found = progress([Estimate(moments, Plan(1, 5, 1))], RULES)
     assert found.reason in (None, "settled")
