@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from eval_pipeline.numbers import Unit
 from eval_pipeline.suite.counts import KeyedSums, Rows
 
-TrialTable = Callable[[Mapping[str, Sequence[float | None]], Mapping[str, float | None]], Rows]
-"""(each metric's values per trial, each trial metric's value) → rows."""
+TrialTable = Callable[
+    [Mapping[str, Sequence[float | None]], Mapping[str, float | None], Mapping[str, Rows]], Rows
+]
+"""(each metric's values per trial, each trial metric's value, the tables of keyed counts) → rows."""
 
 
 class Experiment(NamedTuple):
@@ -34,9 +36,11 @@ class Reporting:
     confusions: tuple[str, ...] = ()
     """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
     trial_tables: Mapping[str, TrialTable] = field(default_factory=dict)
-    """Further tables: how the numbers went from trial to trial."""
+    """Further tables: how the numbers went from trial to trial. One of a name above takes its place."""
     cross_tables: Mapping[str, CrossTable] = field(default_factory=dict)
     """Tables that put versions side by side; the report shows them."""
+    legends: Mapping[str, str] = field(default_factory=dict)
+    """What the signs in a table mean: a sentence below it."""
     problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
     """From the tables, what the headline hides, the worst first: it is shown wherever the headline is."""
     advice: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None

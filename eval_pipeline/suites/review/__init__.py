@@ -42,6 +42,7 @@ SUITE = Suite(
         problems=tables.problems,
         trial_tables=experiments.TRIAL_TABLES,
         cross_tables=experiments.CROSS_TABLES,
+        legends=tables.LEGENDS,
         advice=advice.advise,
     ),
 )
