@@ -9,6 +9,8 @@ UI ?= 1
 BIN := .venv/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
+# What is compiled once is kept, whatever the machine's habit: every process imports much.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills browser local install clean
 

@@ -24,8 +24,8 @@ from scipy import special
 from eval_pipeline.statistics.looks import Plan
 from eval_pipeline.statistics.pairs import LeaveOneOut, Moments, Pairs, of_means, of_ratios, paired
 from eval_pipeline.statistics.significance import RESAMPLES, bootstrap_means
+from eval_pipeline.statistics.slides import trend
 from eval_pipeline.statistics.stopping import progress
-from eval_pipeline.statistics.trends import trend
 from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
 
 Values = NDArray[np.float64]

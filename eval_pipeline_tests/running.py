@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -38,41 +39,66 @@ def environment(project: Project) -> dict[str, str]:
     return {**os.environ, ROOT_VARIABLE: str(project.root), STATE_VARIABLE: str(project.state)}
 
 
+NOWHERE = Path(os.devnull)
 _FORKING = multiprocessing.get_context("forkserver")
 _FORKING.set_forkserver_preload(
     [
         __name__,
         *(f"eval_pipeline.cli.{name}" for name in ("run", "gate", "compare", "baseline", "score")),
         *("eval_pipeline.orchestration.dagster_private", "dagster._daemon.asset_daemon"),
-        *("pandas", "rapidfuzz.distance", "scipy.special"),
+        *("hypothesis", "pandas", "rapidfuzz.distance", "scipy.special"),
     ]
 )
 """Shared by all commands of a worker: what takes longest to import."""
 
 
 def command(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run `eval-pipeline` on a project in a process of its own, which need not import everything first."""
-    given = ["eval-pipeline", *map(str, arguments)]
+    """Run `eval-pipeline` on a project in a process of its own."""
+    given = tuple(map(str, arguments))
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        process = _FORKING.Process(target=_become, args=(given, project, dict(os.environ), out, err))
-        process.start()
-        process.join()
-        code = process.exitcode
-        assert code is not None
+        code = ended(begin(project, command_line, *given, out=out, err=err))
         return subprocess.CompletedProcess(given, code, out.read_text(), err.read_text())
 
 
-def _become(given: list[str], project: Project, variables: dict[str, str], out: Path, err: Path) -> None:
-    """Be that command: its arguments, folder, environment and streams."""
+def command_line(*arguments: str) -> None:
+    """Be that command."""
+    sys.argv = ["eval-pipeline", *arguments]
+    main()
+
+
+def begin(
+    project: Project, function: Callable[..., None], *given: Any, out: Path = NOWHERE, err: Path = NOWHERE
+) -> BaseProcess:
+    """Call a function on a project in a process of its own, which need not import everything first."""
+    process = _FORKING.Process(target=_become, args=(project, dict(os.environ), out, err, function, given))
+    process.start()
+    return process
+
+
+def _become(
+    project: Project,
+    variables: dict[str, str],
+    out: Path,
+    err: Path,
+    function: Callable[..., None],
+    given: tuple[Any, ...],
+) -> None:
+    """Do what was asked for in the folder, environment and streams of a process that works on a project."""
     for number, path in ((1, out), (2, err)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.environ.clear()
     os.environ.update(variables | environment(project))
     os.chdir(project.root)
     sys.path.insert(0, str(project.root))  # as `python -m` does
-    sys.argv = given
-    main()
+    function(*given)
+
+
+def ended(process: BaseProcess) -> int:
+    """The exit code of a process, once it has one."""
+    process.join()
+    assert process.exitcode is not None
+    return process.exitcode
 
 
 def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -88,10 +114,10 @@ def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProc
         own_suites_forgotten(project),
         redirect_stdout(out),
         redirect_stderr(err),
-        pytest.raises(SystemExit) as ended,
+        pytest.raises(SystemExit) as exited,
     ):
         main()
-    return subprocess.CompletedProcess(given, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+    return subprocess.CompletedProcess(given, int(exited.value.code or 0), out.getvalue(), err.getvalue())
 
 
 @contextmanager

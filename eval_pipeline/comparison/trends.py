@@ -7,7 +7,7 @@ import msgspec
 from eval_pipeline.gates import Gate
 from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.scoring import Point
-from eval_pipeline.statistics.trends import SLOPE_RUNS, Trend, trend
+from eval_pipeline.statistics.slides import SLOPE_RUNS, Trend, trend
 from eval_pipeline.suite import Suite, quantities
 
 ALPHA = 0.05

@@ -21,6 +21,8 @@ from eval_pipeline.problems import bad_value
 
 LARGEST_REPLY = 8 * 2**20
 LARGEST_ERROR = 64 * 2**10
+LARGEST_HEADER = 64 * 2**10
+"""What gateways say of themselves in one header may be more than the client takes by itself."""
 LARGEST_AT_ONCE = 2**20
 """A larger body is sent in pieces, so that the loop goes on meanwhile, which costs more per call."""
 LONGEST_IDLE = 30.0
@@ -28,6 +30,7 @@ LONGEST_IDLE = 30.0
 
 AGENT = "eval-pipeline"
 CLOSED = "the connection was closed before the answer was complete"
+BROKEN = "the answer broke off, or its compression is damaged"
 
 _FAILURES = (
     (aiohttp.ConnectionTimeoutError, TIMEOUT, "no connection within {timeouts.connect:.3g} s"),
@@ -37,7 +40,9 @@ _FAILURES = (
     (aiohttp.ClientResponseError, MALFORMED, "what came back is not HTTP"),
     (aiohttp.ClientConnectorDNSError, CONNECTION, "the host's name is not known"),
     (aiohttp.ClientSSLError, CONNECTION, "no secure connection: the host's certificate or TLS does not do"),
+    (aiohttp.ClientProxyConnectionError, CONNECTION, "cannot connect to the proxy: {reason}"),
     (aiohttp.ClientConnectorError, CONNECTION, "cannot connect: {reason}"),
+    (aiohttp.ClientPayloadError, CONNECTION, BROKEN),
     (aiohttp.ClientError, CONNECTION, CLOSED),
 )
 """What the client raises, the first that fits, in words of our own: its words hold the URL."""
@@ -72,6 +77,7 @@ class Connections:
             headers={"User-Agent": AGENT},
             proxy=proxy,
             request_class=_Request,
+            max_field_size=LARGEST_HEADER,
             timeout=aiohttp.ClientTimeout(
                 total=timeouts.total,
                 connect=timeouts.connect,

@@ -27,6 +27,8 @@ class GateResult(msgspec.Struct, frozen=True):
     message: str
     advice: str = ""
     """What the suite says to do about a value that does not pass."""
+    interval: tuple[float, float] | None = None
+    """Where the true value may lie, if a model judges that errs more often than the gate allows."""
 
     @property
     def text(self) -> str:
@@ -91,18 +93,22 @@ def operation_results(
     )
 
 
-def doubt(result: GateResult, gate: Gate, models: Sequence[MeasuredModel]) -> GateResult:
-    """The same result, with a warning where a model behind the metric errs more often than its gate allows.
+def doubt(result: GateResult, gate: Gate, models: Sequence[MeasuredModel], unit: Unit) -> GateResult:
+    """The same result, with the interval that is left where its judge errs more often than the gate allows.
 
-    A classifier that is right 70 % of the time cannot tell 90 % from less: such a gate never simply passes.
+    A classifier that is right 70 % of the time cannot tell 90 % from less: of every hundred things thirty may
+    be judged wrongly, either way. That holds for every run, so it is said and is no warning.
     """
     bound = Bound.parse(gate.passes)
     needed = bound.limit if bound.sign.startswith(">") else 1.0 - bound.limit
     weak = [
         model for model in models if result.metric in model.metrics and model.accuracy < needed - TOLERANCE
     ]
-    if not weak or result.status == "not_applicable":
+    if not weak or result.value is None:
         return result
+    error = 1.0 - min(model.accuracy for model in weak)
+    interval = (max(0.0, result.value - error), min(1.0, result.value + error))
     names = "; ".join(f"{model.name}, right {number(model.accuracy)} of the time" for model in weak)
-    message = f"{result.message} What judges it is weaker than the gate: {names}."
-    return replace(result, status="warn" if result.status == "pass" else result.status, message=message)
+    left = " to ".join(number(edge, unit) for edge in interval)
+    message = f"{result.message} What judges it ({names}) cannot settle this gate: its error leaves {left}."
+    return replace(result, interval=interval, message=message)

@@ -6,7 +6,7 @@ from typing import Any
 
 from eval_pipeline.answers import REMEDIES, Costs
 from eval_pipeline.comparison import MetricTrend
-from eval_pipeline.gates import GateResult
+from eval_pipeline.gates import GateResult, MeasuredModel
 from eval_pipeline.numbers import NOTHING, Unit, change, number, probability
 from eval_pipeline.reports.markdown import bullets, plain
 from eval_pipeline.reports.rows import Cell, Colour, Table
@@ -118,7 +118,20 @@ def gate_label(gate: GateResult) -> Cell:
 
 def model_notes(summary: Summary) -> list[str]:
     """How far the models behind metrics can be trusted."""
-    return [f"{', '.join(model.metrics)}: judged by {model.name}, {model.told}" for model in summary.models]
+    return [
+        f"{', '.join(model.metrics)}: judged by {model.name}, {model.told}{_left_open(summary, model)}"
+        for model in summary.models
+    ]
+
+
+def _left_open(summary: Summary, model: MeasuredModel) -> str:
+    """What a model's error leaves of the metrics whose gates it cannot settle."""
+    left = [
+        f"its error leaves {gate.metric} at {' to '.join(map(number, gate.interval))}"
+        for gate in summary.gates
+        if gate.interval and gate.metric in model.metrics
+    ]
+    return "".join(f"; {each}" for each in left)
 
 
 def model_list(summary: Summary) -> str:

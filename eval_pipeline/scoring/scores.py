@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_AT_ONCE = 2000
-KEYS = ("case_id", "trial", "error", "detail")
+
 ATTRIBUTE = "attribute:"
 
 

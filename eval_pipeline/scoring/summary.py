@@ -121,7 +121,10 @@ def summarize(
             metrics=values,
             groups=numbers.groups,
             tables=tables,
-            gates=advise(suite, [doubt(result, gates[result.metric], models) for result in results]),
+            gates=advise(
+                suite,
+                [doubt(each, gates[each.metric], models, units[each.metric]) for each in results],
+            ),
             problems=tuple(suite.reporting.problems(tables)) if suite.reporting.problems else (),
             models=tuple(models),
         )

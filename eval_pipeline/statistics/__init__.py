@@ -1,4 +1,4 @@
-"""Intervals, tests, verdicts, stopping rules and trends: pure functions of arrays.
+"""Intervals, tests, verdicts, stopping rules and slides: pure functions of arrays.
 
 Nothing here knows suites, files or Dagster. Cases are the first axis of every array, trials the second;
 metrics come last. SciPy is imported where it is used.
@@ -6,7 +6,7 @@ metrics come last. SciPy is imported where it is used.
 
 # fmt: off
 __all__ = [
-    "arrays", "looks", "multiplicity", "pairs", "power", "significance", "stopping", "trends", "variation",
+    "arrays", "looks", "multiplicity", "pairs", "power", "significance", "slides", "stopping", "variation",
     "verdicts",
 ]
 # fmt: on

@@ -285,14 +285,16 @@ def test_a_label_without_a_verdict_is_no_agreement(court: Court) -> None:
     assert (found.accuracy, found.told.endswith(", 43 without a verdict")) == (0.0, True)
 
 
-def test_a_weak_judge_never_simply_passes_a_gate(court: Court) -> None:
+def test_what_a_weak_judge_leaves_open_is_said(court: Court) -> None:
     court.server.answer = lambda prompt: '{"reason": "", "correct": true}'
     models = measured_models(SUITE, court.context())
     scores = court.scores(answered(*[GOLDEN_ANSWER] * 4))
     gates = {"judged_accuracy": Gate(fail="< 0.8", passes=">= 0.8")}
     (result,) = summarize(SUITE, scores, gates, models).gates
-    assert (result.value, result.status) == (1.0, "warn")
-    assert "weaker than the gate" in result.message
+    assert result.value == 1.0
+    assert result.interval is not None
+    assert result.interval == pytest.approx((21 / 43, 1.0))
+    assert "cannot settle this gate: its error leaves 48.8 % to 100.0 %" in result.message
 
 
 LABEL = {"question": "Q?", "golden_answer": "A.", "answer": "A.", "right": True}

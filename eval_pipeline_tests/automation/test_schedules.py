@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import random
 import signal
-import subprocess
-import sys
 import time
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 
 import dagster as dg
 import pytest
 import yaml
 
+from eval_pipeline.automation.alerts import build_alerts
 from eval_pipeline.automation.configuration import Automation, read_automation
 from eval_pipeline.automation.incidents import Incidents
+from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.definitions import build_definitions
+from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store import History, database_url
-from eval_pipeline_tests.conftest import REPOSITORY
-from eval_pipeline_tests.running import command, environment, instance_in
+from eval_pipeline.suites import find_suite
+from eval_pipeline_tests.running import QUIET, begin, command, ended, instance_in
 
 NIGHTS = 30
 
@@ -81,72 +87,54 @@ def test_times_come_from_a_file(toy: Project) -> None:
     assert [problem.field for problem in bad.value.problems] == ["timezone", "nightly"]
 
 
-MONTH = """
-import datetime, sys
-import dagster as dg
-from eval_pipeline.automation.alerts import build_alerts
-from eval_pipeline.automation.configuration import read_automation
-from eval_pipeline.automation.schedules import build_schedules
-from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
-from eval_pipeline.orchestration.launching import open_instance
-from eval_pipeline.project import Project
-from eval_pipeline.suites import find_suite
-from eval_pipeline_tests.running import QUIET
-
-# What a daemon does at every tick: ask the schedule, run what has not succeeded under its key, alert.
-project = Project.find()
-automation, suite = read_automation(project), find_suite(project, "toy")
-chain = build_chain(suite, project)
-planned = build_job(suite, chain)
-defs = dg.Definitions(  # of this suite alone: the others would be loaded anew after every death
-    assets=chain,
-    jobs=[planned],
-    schedules=build_schedules(suite, planned, project, automation),
-    resources=build_resources(project),
-    executor=dg.in_process_executor,
-)
-schedule = defs.resolve_schedule_def("toy_nightly")
-job = defs.resolve_job_def(evaluation_job("toy"))
-repository = defs.get_repository_def()
-sensor = build_alerts(project, automation)
-cursor = None
-with open_instance(project) as instance:
-    for moment in map(datetime.datetime.fromisoformat, sys.argv[1:]):
-        context = dg.build_schedule_context(
-            instance=instance, scheduled_execution_time=moment, repository_def=repository
-        )
-        for request in schedule.evaluate_tick(context).run_requests:
-            tags = {"dagster/run_key": request.run_key}
-            done = dg.RunsFilter(tags=tags, statuses=[dg.DagsterRunStatus.SUCCESS])
-            if not instance.get_runs(done):
-                job.execute_in_process(
-                    instance=instance,
-                    partition_key=request.partition_key,
-                    run_config={**request.run_config, **QUIET},
-                    tags={**request.tags, **tags, "dagster/schedule_name": "toy_nightly"},
-                )
-        cursor = sensor.evaluate_tick(dg.build_sensor_context(instance, cursor=cursor)).cursor
-        print(moment, flush=True)
-"""
+def work(project: Project, moments: list[datetime.datetime], done: Connection) -> None:
+    """What a daemon does at every tick: ask the schedule, run what has not succeeded under its key, alert."""
+    automation, suite = read_automation(project), find_suite(project, "toy")
+    chain = build_chain(suite, project)
+    planned = build_job(suite, chain)
+    defs = dg.Definitions(  # of this suite alone: the others would be loaded anew after every death
+        assets=chain,
+        jobs=[planned],
+        schedules=build_schedules(suite, planned, project, automation),
+        resources=build_resources(project),
+        executor=dg.in_process_executor,
+    )
+    schedule = defs.resolve_schedule_def("toy_nightly")
+    job = defs.resolve_job_def(evaluation_job("toy"))
+    repository = defs.get_repository_def()
+    sensor = build_alerts(project, automation)
+    cursor = None
+    with open_instance(project) as instance:
+        for moment in moments:
+            context = dg.build_schedule_context(
+                instance=instance, scheduled_execution_time=moment, repository_def=repository
+            )
+            for request in schedule.evaluate_tick(context).run_requests or ():
+                tags = {"dagster/run_key": str(request.run_key)}
+                succeeded = dg.RunsFilter(tags=tags, statuses=[dg.DagsterRunStatus.SUCCESS])
+                if not instance.get_runs(succeeded):
+                    job.execute_in_process(
+                        instance=instance,
+                        partition_key=request.partition_key,
+                        run_config={**request.run_config, **QUIET},
+                        tags={**request.tags, **tags, "dagster/schedule_name": "toy_nightly"},
+                    )
+            cursor = sensor.evaluate_tick(dg.build_sensor_context(instance, cursor=cursor)).cursor
+            done.send(moment)
 
 
 def work_through(project: Project, moments: list[datetime.datetime], die_after: int | None) -> None:
     """The nights' work in a process of its own, which is killed in the middle of the night after so many."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", MONTH, *(moment.isoformat() for moment in moments)],
-        cwd=project.root,
-        env={**environment(project), "PYTHONPATH": str(REPOSITORY)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    for night, _ in enumerate(process.stdout):
-        if night == die_after:
-            time.sleep(random.Random(night).uniform(0.1, 1.2))
-            process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    assert process.returncode == (0 if die_after is None else -signal.SIGKILL)
+    heard, done = Pipe(duplex=False)
+    process = begin(project, work, project, moments, done)
+    done.close()
+    with heard, suppress(EOFError):
+        for night in itertools.count():
+            heard.recv()
+            if night == die_after:
+                time.sleep(random.Random(night).uniform(0.1, 0.8))
+                process.kill()
+    assert ended(process) == (0 if die_after is None else -signal.SIGKILL)
 
 
 def test_a_month_of_nights_with_a_daemon_that_dies_has_one_evaluation_each(toy: Project) -> None:

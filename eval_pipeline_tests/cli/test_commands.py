@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from eval_pipeline.prompts import versions_in
 from eval_pipeline.store import Store
 from eval_pipeline.suites import suite_names
 from eval_pipeline_tests.conftest import TOY, copy_project
-from eval_pipeline_tests.running import baseline_outputs, command, environment, invoke
+from eval_pipeline_tests.running import baseline_outputs, begin, command, command_line, ended, invoke
 
 V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
 
@@ -317,13 +315,7 @@ def test_a_decayed_bystander_does_not_stop_the_active_version(project: Project) 
 
 def test_first_runs_at_once_do_not_get_in_each_others_way(project: Project) -> None:
     runs = [
-        subprocess.Popen(
-            [sys.executable, "-m", "eval_pipeline", "run", "decomposition", "--prompt", version],
-            cwd=project.root,
-            env=environment(project),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        begin(project, command_line, "run", "decomposition", "--prompt", version)
         for version in (V10, V11, V11)
     ]
-    assert [run.wait(120) for run in runs] == [0, 0, 0]
+    assert [ended(run) for run in runs] == [0, 0, 0]

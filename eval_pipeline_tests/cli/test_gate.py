@@ -7,10 +7,10 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
+from unittest import mock
 from xml.etree import ElementTree
 
 import pytest
@@ -46,7 +46,7 @@ from eval_pipeline_tests.cli.recorded_toy import (
     write_prompt,
 )
 from eval_pipeline_tests.conftest import copy_project
-from eval_pipeline_tests.running import command, environment, invoke
+from eval_pipeline_tests.running import begin, command, command_line, ended, invoke
 
 RIGHT = 90
 ACTIVE, CANDIDATE = "guess-v1.0", "guess-v1.1"
@@ -659,37 +659,18 @@ def test_a_suite_whose_code_fails_is_one_red_line(
     assert second["reasons"][0] in done.stderr
 
 
-CRASHES = """
-import sys
-
-import eval_pipeline.stages.scores
-from eval_pipeline.cli import main
-
-
-def crash(*given, **named):
-    raise RuntimeError("an internal error")
-
-
-eval_pipeline.stages.scores.operation_results = crash
-sys.argv = ["eval-pipeline", "gate", "toy", "--json", sys.argv[1]]
-main()
-"""
+def gate_that_crashes(report: Path) -> None:
+    crash = mock.Mock(side_effect=RuntimeError("an internal error"))
+    with mock.patch("eval_pipeline.stages.scores.operation_results", crash):
+        command_line("gate", "toy", "--json", str(report))
 
 
 def test_a_defect_of_the_program_is_a_crash(repository: Project, tmp_path: Path) -> None:
-    report = tmp_path / "gate.json"
-    done = subprocess.run(
-        [sys.executable, "-c", CRASHES, report],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=repository.root,
-        env=environment(repository),
-    )
-    assert done.returncode == 70
+    report, err = tmp_path / "gate.json", tmp_path / "err"
+    assert ended(begin(repository, gate_that_crashes, report, err=err)) == 70
     (version,) = json.loads(report.read_text())["versions"]
     assert version["state"] == "crashed"
-    assert "an internal error" in done.stderr
+    assert "an internal error" in err.read_text()
 
 
 def test_the_worst_version_decides() -> None:

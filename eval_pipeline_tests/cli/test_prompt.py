@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import itertools
+import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
+from eval_pipeline import prompts
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import as_written
 from eval_pipeline_tests.cli.recorded_toy import make_project, prompt_file, record, write_prompt
-from eval_pipeline_tests.running import command, environment, invoke
+from eval_pipeline_tests.running import begin, command, command_line, ended, invoke
 
 TODAY = datetime.date.today()  # noqa: DTZ011
 
@@ -308,21 +311,18 @@ def test_only_what_is_there_can_become_active(evaluated: Project, version: str, 
     assert told in done.stderr
 
 
-DYING = """
-import os, sys
-from eval_pipeline import prompts
-from eval_pipeline.cli import main
+def die_after(writes: int, *arguments: str) -> None:
+    """Be a command that is killed before it writes another file."""
+    left = itertools.count(writes, -1)
+    write = prompts.write_edited
 
-write, left = prompts.write_edited, int(sys.argv.pop(1))
-def dying(*arguments):
-    global left
-    if not left:
-        os._exit(9)
-    left -= 1
-    write(*arguments)
-prompts.write_edited = dying
-main()
-"""
+    def dying(*given: Any) -> None:
+        if not next(left):
+            os._exit(9)
+        write(*given)
+
+    with mock.patch.object(prompts, "write_edited", dying):
+        command_line(*arguments)
 
 
 @pytest.mark.parametrize("writes", [0, 1, 2])
@@ -331,13 +331,7 @@ def test_killed_at_any_write_it_is_noticed_and_finished_by_the_same_command(
 ) -> None:
     """The new version is made active first: two active ones are refused by name, none might go unseen."""
     arguments = ("prompt", "activate", "toy", "guess-v1.1")
-    killed = subprocess.run(
-        [sys.executable, "-c", DYING, str(writes), *arguments],
-        env=environment(evaluated),
-        cwd=evaluated.root,
-        check=False,
-    )
-    assert killed.returncode == 9
+    assert ended(begin(evaluated, die_after, writes, *arguments)) == 9
     active = [name for name, status in statuses(evaluated).items() if status == "active"]
     assert "ask-v1.1" in active
     assert len(active) == (3 if writes == 1 else 2)

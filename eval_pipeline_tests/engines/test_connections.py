@@ -22,7 +22,14 @@ import pytest
 import uvloop
 
 from eval_pipeline.engines.calls import CallFailed, Timeouts
-from eval_pipeline.engines.connections import CLOSED, LARGEST_ERROR, LARGEST_REPLY, Connections, Received
+from eval_pipeline.engines.connections import (
+    BROKEN,
+    CLOSED,
+    LARGEST_ERROR,
+    LARGEST_REPLY,
+    Connections,
+    Received,
+)
 from eval_pipeline.problems import BadInput
 
 PATIENT = Timeouts(connect=20.0, read=20.0, total=60.0)
@@ -128,10 +135,16 @@ def told(received: Received) -> tuple[int, bytes, str | None]:
         (b"HTTP/1.1 500 Oh no\r\nContent-Length: 2\r\n\r\nno", (500, b"no", None)),
         (b"", (0, b"", CLOSED)),
         (b"HTTP/1.1 200", (0, b"", CLOSED)),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ngood", (200, b"good", CLOSED)),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ngood", (200, b"good", CLOSED)),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ngood", (200, b"good", BROKEN)),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ngood", (200, b"good", BROKEN)),
         (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\ngood", (0, b"", NO_HTTP)),
         (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", (101, b"", None)),
+        (
+            b"HTTP/1.1 200 OK\r\nPolicy: %b\r\nContent-Length: 4\r\n\r\ngood" % (b"a" * 50_000),
+            (200, b"good", None),
+        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\ngood", (200, b"", BROKEN)),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: odd\r\nContent-Length: 4\r\n\r\ngood", (200, b"good", None)),
         (b"<html>", (0, b"", NO_HTTP)),
         (b"HTTP/2 200 OK\r\n\r\n", (0, b"", NO_HTTP)),
     ],
@@ -154,7 +167,7 @@ CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     [
         (b"HTTP/1.1 200 ", b"a" * 1000, NO_HTTP),
         (b"HTTP/1.1 200 OK\r\nX-Long: ", b"a" * 1000, NO_HTTP),
-        (b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n", NO_HTTP),
+        (b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n" * 100, NO_HTTP),
         (CHUNKS + b"4\r\ngood\r\n0\r\nX-Trailer: ", b"a" * 1000, NO_HTTP),
         (CHUNKS + b"5;", b"a" * 1000, "not complete after 1 s"),
     ],
@@ -169,7 +182,7 @@ def test_what_is_no_part_of_a_body_is_ended(start: bytes, piece: bytes, detail: 
                 await writer.drain()
         writer.close()
 
-    received = exchange_once(flood, Timeouts(total=1.0))
+    received = exchange_once(flood, PATIENT if detail == NO_HTTP else Timeouts(total=1.0))
     assert received.broken is not None
     assert received.broken.detail == detail
     assert told(received)[1] in (b"", b"good")
@@ -476,6 +489,21 @@ def test_a_proxy_that_does_not_connect(status: bytes, detail: str, monkeypatch: 
     assert [told(each) for each in received] == [(0, b"", detail)] * 2
     assert isinstance(received[0].broken, CallFailed)
     assert received[0].broken.kind == "connection"
+
+
+def test_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask() -> Received:
+        async with to("http://model.test/") as connections:
+            return await connections.post(b"hello")
+
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # and nobody listens
+        for name, value in (
+            ("no_proxy", ""),
+            ("http_proxy", f"http://me:pw@127.0.0.1:{held.getsockname()[1]}"),
+        ):
+            monkeypatch.setenv(name, value)
+        assert told(uvloop.run(ask())) == (0, b"", "cannot connect to the proxy: Connection refused")
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://localhost:{port}/"])

@@ -7,8 +7,6 @@ import itertools
 import json
 import math
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -20,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eval_pipeline import stages
 from eval_pipeline.answers import Answer
 from eval_pipeline.engines import Journal
 from eval_pipeline.engines.calls import NotAsked
@@ -27,11 +26,12 @@ from eval_pipeline.engines.journal_tables import journal_tables
 from eval_pipeline.engines.limits import LONGEST_PAUSE, LONGEST_WAIT, Entry, Limiter, Scope, _Gate
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
+from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.engines.fault_server import GOOD, FaultServer, fault_server
 from eval_pipeline_tests.engines.journals import Clock
 from eval_pipeline_tests.engines.test_metered import PROMPT, VERSION, ask, configure, errors, write_cases
-from eval_pipeline_tests.running import environment
+from eval_pipeline_tests.running import begin, ended
 
 LEASE = 60.0
 SCOPE = "engine"
@@ -357,35 +357,21 @@ def server(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultS
         yield running
 
 
-ASK = """
-import sys
-from eval_pipeline import stages
-from eval_pipeline.project import Project
-from eval_pipeline.store import Store
-from eval_pipeline.suites import find_suite
-project = Project.find()
-store, suite = Store(project.state), find_suite(project, sys.argv[1])
-golden = stages.load_golden(stages.Workbench(project, suite)).table
-answers = stages.answer_cases(stages.Workbench(project, suite), golden, sys.argv[2])
-sys.exit(any(answer.error for answer in answers))
-"""
+def ask_suite(project: Project, name: str, version: str) -> None:
+    suite = find_suite(project, name)
+    golden = stages.load_golden(stages.Workbench(project, suite)).table
+    answers = stages.answer_cases(stages.Workbench(project, suite), golden, version)
+    assert not any(answer.error for answer in answers)
 
 
 def ask_at_once(project: Project, *what: tuple[str, str]) -> None:
     """Ask suites with versions, each in a process of its own, all at the same time."""
+    logs = [project.root / f"asked-{number}.log" for number in range(len(what))]
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", ASK, *each],
-            cwd=project.root,
-            env=environment(project),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for each in what
+        begin(project, ask_suite, project, *each, err=log) for each, log in zip(what, logs, strict=True)
     ]
-    for process in processes:
-        _, told = process.communicate(timeout=120)
-        assert process.returncode == 0, told
+    for process, log in zip(processes, logs, strict=True):
+        assert ended(process) == 0, log.read_text()
 
 
 def numbered(count: int) -> dict[str, str]:

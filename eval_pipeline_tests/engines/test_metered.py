@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import dagster as dg
@@ -23,7 +21,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.store import AnswerTable
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
-from eval_pipeline_tests.running import command, environment, instance_in
+from eval_pipeline_tests.running import begin, command, command_line, ended, instance_in
 
 VERSION = "echo-v1.0"
 PROMPT = "---\nsuite: decomposition\nstatus: active\n---\n{{ source_text }}\n"
@@ -223,21 +221,15 @@ def test_a_dry_run_counts_what_is_missing(project: Project, server: FaultServer)
     assert server.calls == 5
 
 
-def run_in_background(project: Project) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "eval_pipeline", "run", "decomposition", "--prompt", VERSION],
-        cwd=project.root,
-        env=environment(project),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def run_in_background(project: Project) -> BaseProcess:
+    return begin(project, command_line, "run", "decomposition", "--prompt", VERSION)
 
 
 def test_two_runs_at_once_make_each_call_once(project: Project, server: FaultServer) -> None:
     server.delay = 0.05
     write_cases(project, {f"case-{number:03}": f"Text {number}." for number in range(150)})
     both = [run_in_background(project) for _ in range(2)]
-    assert {process.wait(120) for process in both} <= {0, 1}
+    assert {ended(process) for process in both} <= {0, 1}
     assert server.calls == 150
     assert max(server.asked.values()) == 1
 
@@ -247,10 +239,10 @@ def test_a_killed_run_loses_no_answer(project: Project, server: FaultServer) -> 
     configure(project, server.url, concurrency=4)
     write_cases(project, {f"case-{number:03}": f"Text {number}." for number in range(150)})
     process = run_in_background(project)
-    while server.calls < 60 and process.poll() is None:
+    while server.calls < 60 and process.is_alive():
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     before = server.calls
     assert 60 <= before < 150
     assert errors(ask(project)) == {}
@@ -261,10 +253,10 @@ def test_a_killed_run_does_not_seem_to_go_on(project: Project, server: FaultServ
     write_cases(project, {"case": "FAULT:silent"})
     configure(project, server.url, timeouts={"read": 60.0, "total": 60.0})
     process = run_in_background(project)
-    while not server.calls and process.poll() is None:
+    while not server.calls and process.is_alive():
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     configure(project, server.url)
     write_cases(project, {"case": "Fine."})
     assert command(project, "run", "decomposition", "--prompt", VERSION).returncode in (0, 1)

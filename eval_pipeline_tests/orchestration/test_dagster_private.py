@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import pkgutil
-import subprocess
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from eval_pipeline.orchestration.launching import INSTANCE_FILE, open_instance
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.store import Store
 from eval_pipeline_tests.conftest import REPOSITORY
-from eval_pipeline_tests.running import instance_in, invoke, run_chain
+from eval_pipeline_tests.running import begin, ended, instance_in, invoke, run_chain
 
 DOOR = "eval_pipeline.orchestration.dagster_private"
 SLOWER_EVENTS = "events are written as Dagster does it: a run without calls takes twice as long"
@@ -184,16 +184,15 @@ def test_an_empty_configuration_is_one(project: Project, monkeypatch: pytest.Mon
         assert isinstance(instance.event_log_storage, KeptEventLog)
 
 
+def store_and_die(folder: Path) -> None:
+    log = KeptEventLog(str(folder))
+    for number in range(30):
+        log.store_event(entry("run", str(number)))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_who_is_killed_loses_nothing(tmp_path: Path) -> None:
-    program = f"""
-import os, signal
-from eval_pipeline_tests.orchestration.test_dagster_private import KeptEventLog, entry
-log = KeptEventLog({str(tmp_path)!r})
-for number in range(30):
-    log.store_event(entry("run", str(number)))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    subprocess.run([sys.executable, "-c", program], check=False, env={**os.environ, STATE_VARIABLE: ""})
+    assert ended(begin(Project(tmp_path, tmp_path), store_and_die, tmp_path)) == -signal.SIGKILL
     expected = [str(number) for number in range(30)]
     assert messages(SqliteEventLogStorage(str(tmp_path)), "run") == expected
     with kept(tmp_path) as log:

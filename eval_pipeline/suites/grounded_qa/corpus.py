@@ -44,6 +44,8 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a passage answers only where it mentions what the question is about."""
     citations: Literal["source", "all"] = "source"
     """Whether an answer cites the passage it comes from, or everything retrieved."""
+    parts: bool = False
+    """Whether each part of a question ("…, and how long …") gets a sentence of its own."""
 
 
 class PreparedQuestion(msgspec.Struct, frozen=True):

@@ -53,6 +53,10 @@ _COUNTED = re.compile(r"\bhow many (\w+)")
 _COUNTS = re.compile(rf"\b{_NUMBER}((?: [\w-]+){{1,3}})")
 
 
+_AND = re.compile(r",? and (?=(?:how|what|which|where|when|who|why|for)\b)")
+"""Where a question goes on with another part."""
+
+
 class Candidate(NamedTuple):
     """A sentence that could answer."""
 
@@ -62,22 +66,38 @@ class Candidate(NamedTuple):
 
 
 def answer(prepared: PreparedQuestion, parameters: Parameters, corpus: Corpus) -> GroundedAnswer:
-    """The best supported sentence and where it stands, or the refusal token."""
-    best = max(_candidates(prepared, parameters, corpus), key=lambda each: each.support, default=None)
-    if best is None or best.support < parameters.threshold:
+    """The best supported sentence, or one for each part of the question, or the refusal token."""
+    parts = _AND.split(prepared.question) if parameters.parts else []
+    used = [_best(prepared, part, parameters, corpus) for part in parts]
+    if len(parts) < 2 or None in used:
+        used = [_best(prepared, prepared.question, parameters, corpus)]
+    chosen = [each for each in used if each]
+    if not chosen:
         return GroundedAnswer(REFUSAL, [])
-    cited = [best.passage.id] if parameters.citations == "source" else prepared.retrieved_ids
-    return GroundedAnswer(best.sentence, cited)
+    cited = list(dict.fromkeys(each.passage.id for each in chosen))
+    return GroundedAnswer(
+        " ".join(dict.fromkeys(each.sentence for each in chosen)),
+        cited if parameters.citations == "source" else prepared.retrieved_ids,
+    )
 
 
-def _candidates(prepared: PreparedQuestion, parameters: Parameters, corpus: Corpus) -> Iterator[Candidate]:
+def _best(prepared: PreparedQuestion, asked: str, parameters: Parameters, corpus: Corpus) -> Candidate | None:
+    """The best supported sentence; none below the threshold."""
+    candidates = _candidates(prepared, asked, parameters, corpus)
+    best = max(candidates, key=lambda each: each.support, default=None)
+    return best if best and best.support >= parameters.threshold else None
+
+
+def _candidates(
+    prepared: PreparedQuestion, asked: str, parameters: Parameters, corpus: Corpus
+) -> Iterator[Candidate]:
     terms = content_terms(parameters.stems)
     # In sorted order, so that sums of floats do not depend on the order of words.
-    weights = {term: corpus.rarity(term, parameters) for term in sorted(set(terms(prepared.question)))}
+    weights = {term: corpus.rarity(term, parameters) for term in sorted(set(terms(asked)))}
     total = sum(weights.values())
     if not total:
         return
-    question = normalize(prepared.question)
+    question = normalize(asked)
     fits = _fitting(question, terms) if parameters.answer_types else None
     subject = {term for word in _SUBJECT.findall(question)[:1] for term in terms(word)}
     for passage in prepared.passages:

@@ -15,6 +15,7 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.language.word_lists import line_lists
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
+from eval_pipeline.suites.grounded_qa.claims import states
 from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
 
 REFUSAL = "not in context"
@@ -22,6 +23,8 @@ REFUSAL = "not in context"
 _NEAR_REFUSAL = re.compile("".join(line_lists(__package__, "data/near_refusal.txt")["NEAR_REFUSAL"]))
 SHORT = 16
 """Claims shorter than this are looked at closely even if no word hints at a refusal."""
+LONGEST_CLAIM = 300
+"""Characters. The document asks for a sentence; two parts of a question take two."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +48,7 @@ def score(items: kit.Items, context: kit.Context) -> kit.Batch:
     hit = shipped & (evidence["cited_gold"] > 0) & (evidence["scoped"] > 0)
     correct = hit & answerable
     for index in np.flatnonzero(correct).tolist():
-        correct[index] = _holds(claims[index], expected[index].gold_claim_substr or ())
+        correct[index] = states(claims[index], expected[index])
     near = shipped & ~correct
     for index in np.flatnonzero(near).tolist():
         near[index] = is_near_refusal(claims[index])
@@ -55,6 +58,7 @@ def score(items: kit.Items, context: kit.Context) -> kit.Batch:
         "correct": correct,
         "citation_hit": hit,
         "near_refusal": near,
+        "long_claim": shipped & (_sizes(claims) > LONGEST_CLAIM),
         "recalled_share": evidence["recalled_share"] * answerable,
         "cited": evidence["cited"] * shipped,
         "cited_gold": evidence["cited_gold"] * shipped,
@@ -128,20 +132,6 @@ def _decisions(answerable: NDArray[np.bool_], shipped: NDArray[np.bool_]) -> dic
     }
 
 
-def _holds(claim: str, substrings: Sequence[str]) -> bool:
-    """Whether a claim holds one of the substrings; any claim will do where there are none.
-
-    The claim is normalized, or, where it is plain ASCII, at least in lower case: white space is
-    collapsed only where the substring does not stand there anyway.
-    """
-    for text in substrings:
-        if text.isascii() and text.lower() in claim:
-            return True
-        if normalize(text) in normalize(claim):
-            return True
-    return not substrings
-
-
 def is_near_refusal(claim: str) -> bool:
     """Whether a claim in lower case that is not the refusal token was probably meant as one."""
     hinted = (
@@ -175,6 +165,7 @@ NOTHING = (
     "correct",
     "citation_hit",
     "near_refusal",
+    "long_claim",
     "recalled_share",
     "recalled",
     "cited_gold",
@@ -197,7 +188,8 @@ def _diagnoses(
 def _diagnose(
     expected: GroundedExpected, output: GroundedClaim, row: Mapping[str, bool], k: int
 ) -> Iterator[kit.Diagnosis]:
-    gold, claims = ", ".join(expected.gold_citations or ()), " | ".join(expected.gold_claim_substr or ())
+    parts = [part for part in (expected.gold_claim_substr or (), *(expected.all_of or ())) if part]
+    gold, claims = ", ".join(expected.gold_citations or ()), " and ".join(map(" | ".join, parts))
     if expected.answerable and not row["recalled"]:
         result = ", ".join(list(dict.fromkeys(output.retrieved_ids or ()))[:k])
         yield kit.Diagnosis("not_retrieved", gold, result or "nothing")
@@ -213,6 +205,9 @@ def _diagnose(
         missing = set(output.citations or ()).difference(output.retrieved_ids or ())
         cited = (f"{each} (not retrieved)" if each in missing else each for each in output.citations or ())
         yield kit.Diagnosis("citation_miss", gold, ", ".join(cited) or "nothing")
+    if row["long_claim"]:
+        size = f"{len(output.claim):,} characters: {output.claim[:LONGEST_CLAIM]}…"
+        yield kit.Diagnosis("long_claim", f"at most {LONGEST_CLAIM} characters", size)
     if row["near_refusal"]:
         yield kit.Diagnosis("near_refusal", REFUSAL, output.claim)
 
@@ -303,6 +298,14 @@ METRICS: tuple[kit.Metric, ...] = (
         "citation_precision",
         "Distinct cited ids that are gold ÷ distinct cited ids, over all shipped answers.",
         kit.ratio_of("cited_gold", "cited"),
+    ),
+    kit.Metric(
+        "long_claim_rate",
+        f"Shipped answers of more than {LONGEST_CLAIM} characters, and errors ÷ answers shipped or errored: "
+        "a text that holds everything holds the answer, too.",
+        lambda sums: kit.divide(sums["long_claim"] + sums["errors"], _claimed(sums)),
+        "lower",
+        explained_by="long_claim",
     ),
     kit.Metric(
         "accuracy",

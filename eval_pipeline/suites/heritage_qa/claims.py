@@ -6,12 +6,20 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from eval_pipeline.language.sentences import split_sentences
+from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suites.heritage_qa.lexicon import FUNCTION_WORDS, MONTHS, NAMES_AFTER, NEGATIONS, STEMMERS
+from eval_pipeline.suites.heritage_qa.lexicon import (
+    FUNCTION_WORDS,
+    MONTHS,
+    NAMES_AFTER,
+    NEGATIONS,
+    STEMMERS,
+    YES,
+)
 
 ENOUGH = 0.6
 """The share of a claim's content words that its evidence must hold."""
@@ -39,7 +47,12 @@ class Claim:
     @property
     def empty(self) -> bool:
         """Whether there is nothing in it to check."""
-        return not self.content and not self.anchors
+        return not self.terms
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """All that can be checked: content words, numbers, dates and names."""
+        return self.content | self.anchors
 
 
 @dataclass(frozen=True)
@@ -59,9 +72,14 @@ class Evidence:
     def __or__(self, other: Evidence) -> Evidence:
         return Evidence(self.stems | other.stems, self.numbers | other.numbers)
 
+    @property
+    def terms(self) -> frozenset[str]:
+        """Its stems and numbers."""
+        return self.stems | self.numbers
+
     def supports(self, claim: Claim) -> bool:
         """Whether it holds every number, date and name of a claim and enough of its content words."""
-        if claim.empty or not claim.anchors <= self.stems | self.numbers:
+        if claim.empty or not claim.anchors <= self.terms:
             return False
         return len(claim.content & self.stems) >= ENOUGH * len(claim.content) - TOLERANCE
 
@@ -151,6 +169,35 @@ def capitalized_inside(texts: Iterable[str], language: str) -> frozenset[str]:
     return frozenset(
         name for text in texts for sentence in split_sentences(text) for name in names_in(sentence, language)
     )
+
+
+def joined_names(text: str) -> set[str]:
+    """Two words with a capital side by side, such as "tidewrack trust": a name made of known words."""
+    found = list(_WORD.finditer(text))
+    return {
+        normalize(f"{first.group()} {second.group()}")
+        for first, second in pairwise(found)
+        if first.group()[0].isupper()
+        and second.group()[0].isupper()
+        and text[first.end() : second.start()] == " "
+    }
+
+
+def kept_pairs(text: str, sources: Iterable[str]) -> float | None:
+    """Of neighbouring words that both stand in some source, the share that stands side by side in one.
+
+    Words that no source has say nothing about order, so that a paraphrase loses nothing.
+    """
+    known = [_plain_words(source) for source in sources]
+    vocabulary = frozenset(word for words in known for word in words)
+    beside = {pair for words in known for pair in pairwise(words)}
+    pairs = [pair for pair in pairwise(_plain_words(text)) if vocabulary.issuperset(pair)]
+    return ratio(sum(pair in beside for pair in pairs), len(pairs))
+
+
+def affirms(sentence: str, language: str) -> bool:
+    """Whether a sentence begins with yes."""
+    return _plain_words(sentence)[:1] == [YES.get(language)]
 
 
 def best_matches(claim: Claim, candidates: Sequence[Claim]) -> list[Claim]:

@@ -7,6 +7,7 @@ FUNCTION_WORDS = word_sets(__package__, "data/function_words.txt")
 NEGATIONS = word_sets(__package__, "data/negations.txt")
 MONTHS = word_sets(__package__, "data/months.txt")
 STEMMERS = {"nl": "dutch", "en": "english", "de": "german", "fr": "french"}
+YES = {"nl": "ja", "en": "yes", "de": "ja", "fr": "oui"}
 NAMES_AFTER = frozenset(["in", "aus", "nach", "von", "bei"])
 """German writes every noun with a capital; after these words, without an article, it is mostly a name."""
 

@@ -1,6 +1,6 @@
 """Scoring an answer: how close it is to the golden one, whether its context supports it, and its truth."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,19 +13,27 @@ from eval_pipeline.language.accuracy import default_accuracy
 from eval_pipeline.language.embedder import default_embedder, similarity
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.rouge import Rouge, rouge
+from eval_pipeline.metrics.text import word_count
 from eval_pipeline.suites.heritage_qa.cases import QuestionCase, QuestionExpected
 from eval_pipeline.suites.heritage_qa.claims import (
+    ENOUGH,
     MOST_SENTENCES,
     Claim,
     Evidence,
+    affirms,
     best_matches,
     capitalized_inside,
     claims_in,
+    denies,
+    joined_names,
+    kept_pairs,
 )
 from eval_pipeline.suites.heritage_qa.lexicon import is_refusal
 
 FAITHFUL = 0.8
 """From here on a case counts as faithful."""
+ORDERED = 0.5
+"""Below it the words of an answer are scrambled: of right paraphrases none is, of shuffled answers 98 %."""
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -81,13 +89,21 @@ METRICS = (
     ),
     of_answerable(
         "relevance_index",
-        "Relevance ÷ the relevance of the golden answer, at most 1. Over answerable questions.",
+        "Relevance ÷ the relevance of the golden answer, at most 1; 1 for an answer that is no longer than "
+        "the golden one and holds 60 % of what that adds to the question. Over answerable questions.",
     ),
     kit.mean(
         "factual_accuracy",
-        "Claims that a golden fact (with question and golden answer) bears out ÷ verifiable claims; "
-        "0 without any. A refusal is right where the question is unanswerable, and nowhere else.",
+        "Claims that add something to the question and that a golden fact (with question and golden answer) "
+        "bears out ÷ verifiable claims; 0 without any. A refusal is right where the question is "
+        "unanswerable, and nowhere else.",
         explained_by="incorrect",
+    ),
+    kit.mean(
+        "word_order",
+        "Neighbouring words that stand side by side in question, golden answer, facts or a passage ÷ those "
+        "of which both words stand there; undefined without any. Shuffled words have about 0.2.",
+        explained_by="scrambled",
     ),
     kit.mean(
         "refusal_accuracy",
@@ -113,7 +129,8 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
         judged = judge(item.case, item.output)
         answerable, said = is_answerable(item.case), bool(item.output.answer.strip())
         relevance = 0.0 if judged.refused else float(likeness.to_question[index])
-        reachable = float(likeness.golden_to_question[index])
+        compared = ratio(relevance, float(likeness.golden_to_question[index])) or 0.0
+        relative = 1.0 if judged.answers else min(1.0, compared)
         rows.append(
             kit.mean_counts(
                 {
@@ -121,8 +138,9 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
                     "semantic_similarity": float(likeness.to_golden[index]),
                     "faithfulness": judged.faithfulness,
                     "relevance": relevance if answerable else None,
-                    "relevance_index": min(1.0, ratio(relevance, reachable) or 0.0) if answerable else None,
+                    "relevance_index": relative if answerable else None,
                     "factual_accuracy": judged.factual_accuracy,
+                    "word_order": judged.word_order,
                     "refusal_accuracy": float(said and judged.refused != answerable),
                 }
             )
@@ -139,6 +157,9 @@ class Judgement(NamedTuple):
     faithfulness: float | None
     factual_accuracy: float
     diagnoses: list[kit.Diagnosis]
+    answers: bool = False
+    """Whether it holds most of what the golden answer adds to the question, in no more words."""
+    word_order: float | None = None
 
 
 def judge(case: QuestionCase, output: Answered) -> Judgement:
@@ -163,11 +184,16 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
     diagnoses += [kit.Diagnosis("incorrect", expected.answer, claim.text) for claim in incorrect]
     if not expected.answerable:
         diagnoses.append(kit.Diagnosis("refusal", expected.answer, output.answer))
+    word_order = kept_pairs(output.answer, [case.input.question, expected.answer, *expected.facts, *context])
+    if word_order is not None and word_order < ORDERED:
+        diagnoses.append(kit.Diagnosis("scrambled", expected.answer, output.answer))
     return Judgement(
         False,
         ratio(len(claims) - len(unsupported), len(claims)) or 0.0,
         ratio(len(verifiable) - len(incorrect), len(verifiable)) or 0.0,
         diagnoses,
+        expected.answerable and _answers(case, output.answer),
+        word_order,
     )
 
 
@@ -179,15 +205,45 @@ def _check_facts(case: QuestionCase, claims: Sequence[Claim]) -> tuple[list[Clai
     known = _golden_claims(expected, language)
     topics = frozenset().union(*(each.content for each in known))
     verifiable = [claim for claim in claims if claim.anchors or claim.content & topics]
-    around = Evidence.of(case.input.question, language) | Evidence.of(expected.answer, language)
-    facts = [Evidence.of(fact, language) | around for fact in expected.facts]
+    question, golden = (Evidence.of(text, language) for text in (case.input.question, expected.answer))
+    told = [(fact, golden | Evidence.of(fact, language)) for fact in expected.facts]
     incorrect = [
         claim
         for claim in verifiable
-        if not any(fact.supports(claim) for fact in facts)
+        if not any(
+            (evidence | question).supports(claim)
+            and _adds(claim, case, fact, evidence.terms - question.terms)
+            for fact, evidence in told
+        )
         or not any(each.denies == claim.denies for each in best_matches(claim, known))
     ]
     return verifiable, incorrect
+
+
+def _adds(claim: Claim, case: QuestionCase, fact: str, news: Collection[str]) -> bool:
+    """Whether a claim says more than its question.
+
+    That is something of the fact, a name made of the question's own words, a yes where that is the answer,
+    or a no.
+    """
+    question, answer, language = case.input.question, case.expected.answer, case.input.language
+    if not claim.terms.isdisjoint(news) or claim.denies != denies(question, language):
+        return True
+    named = joined_names(claim.text) & (joined_names(fact) | joined_names(answer))
+    return bool(named - joined_names(question)) or (
+        affirms(claim.text, language) and affirms(answer, language)
+    )
+
+
+def _answers(case: QuestionCase, answer: str) -> bool:
+    """Whether an answer holds most of what the golden one adds to the question, in no more words."""
+    language = case.input.language
+    if word_count(answer) > word_count(case.expected.answer):
+        return False
+    golden = frozenset().union(*(claim.terms for claim in claims_in(case.expected.answer, language)))
+    wanted = golden - Evidence.of(case.input.question, language).terms
+    held = wanted & Evidence.of(answer, language).terms
+    return bool(wanted) and len(held) >= ENOUGH * len(wanted)
 
 
 def _golden_claims(expected: QuestionExpected, language: str) -> list[Claim]:
@@ -195,6 +251,7 @@ def _golden_claims(expected: QuestionExpected, language: str) -> list[Claim]:
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
-    """A case passes when all its claims are true and its sentences are supported, or it rightly refuses."""
+    """A case passes when its claims are true, supported and in order, or when it rightly refuses."""
     faithful = (sums[kit.defined("faithfulness")] == 0) | (sums["faithfulness"] >= FAITHFUL)
-    return np.asarray((sums["factual_accuracy"] >= 1) & faithful, dtype=np.bool_)
+    ordered = (sums[kit.defined("word_order")] == 0) | (sums["word_order"] >= ORDERED)
+    return np.asarray((sums["factual_accuracy"] >= 1) & faithful & ordered, dtype=np.bool_)

@@ -39,6 +39,8 @@ class GoldenEntry(msgspec.Struct, frozen=True, rename="camel"):
     expected_qualities: Qualities
     forbidden_outputs: list[str] = []
     allowed_categories: list[str] = []
+    why_lower: str = ""
+    """Why the case expects less than the document does."""
 
 
 class SuggestionInput(msgspec.Struct, frozen=True):
@@ -56,6 +58,7 @@ class SuggestionExpected(msgspec.Struct, frozen=True):
     qualities: Qualities
     forbidden_outputs: list[str]
     allowed_categories: list[str]
+    why_lower: str = ""
 
 
 SuggestionCase = Case[SuggestionInput, SuggestionExpected]
@@ -68,7 +71,9 @@ def to_case(entry: GoldenEntry) -> SuggestionCase:
     return Case(
         entry.id,
         SuggestionInput(entry.prompt, span.text, start, span.category),
-        SuggestionExpected(entry.expected_qualities, entry.forbidden_outputs, entry.allowed_categories),
+        SuggestionExpected(
+            entry.expected_qualities, entry.forbidden_outputs, entry.allowed_categories, entry.why_lower
+        ),
         {"category": span.category, "parent": parent(span.category)},
     )
 

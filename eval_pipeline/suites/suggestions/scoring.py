@@ -85,7 +85,7 @@ def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     lengths = [length_appropriateness(case.input.span, text) for text in result]
     values: dict[str, float | None] = {
         "category_coherence": len(coherent) / len(result) if result else 0.0,
-        "diversity": diversity([seen.vectors[text] for text in result]),
+        "diversity": diversity([seen.vectors[text] for text in result if text.strip()]),
         "non_repetition": _mean(
             non_repetition(case.input.span, text, forbidden, seen.vectors) for text in result
         ),
@@ -138,7 +138,7 @@ def _coherent(case: SuggestionCase, category: str) -> bool:
 
 
 def diversity(vectors: Sequence[Vectors]) -> float:
-    """1 − mean pairwise cosine; 0 for fewer than two suggestions."""
+    """1 − mean pairwise cosine; 0 for fewer than two suggestions that are not blank."""
     if len(vectors) < 2:
         return 0.0
     rows = np.stack(vectors)
@@ -186,7 +186,9 @@ METRICS: tuple[kit.Metric, ...] = (
         explained_by="other_category",
     ),
     kit.mean(
-        "diversity", "1 − mean pairwise cosine of the suggestions, clipped to [0, 1]; 0 for fewer than two."
+        "diversity",
+        "1 − mean pairwise cosine of the suggestions that are not blank, clipped to [0, 1]; "
+        "0 for fewer than two.",
     ),
     kit.mean(
         "non_repetition",

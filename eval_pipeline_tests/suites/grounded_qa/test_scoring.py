@@ -299,3 +299,24 @@ def test_hostile_text_takes_no_time() -> None:
         "no information in " + "x " * 100_000,
     ):
         assert not is_near_refusal(text)
+
+
+def test_shipping_every_passage_shows_in_citations_and_length() -> None:
+    """All passages at once hold every gold substring and cite every gold passage."""
+    passages = [f"passage {number} says nothing about it at all, and takes many words" for number in range(8)]
+    everything = " ".join([*passages, RIGHT])
+    cited = [f"p{number}" for number in range(1, 9)]
+    found = metrics([gold("a"), gold("b")], [trace(each, everything, cited, cited) for each in "ab"])
+    assert found["precision"] == found["chr"] == 1.0
+    assert found["citation_precision"] == 1 / 8
+    assert found["long_claim_rate"] == 1.0
+    honest = metrics([gold("a"), gold("b")], [trace("a", RIGHT), trace("b", RIGHT)])
+    assert (honest["citation_precision"], honest["long_claim_rate"]) == (1.0, 0.0)
+    assert metrics([gold("a"), gold("b")], [trace("a", RIGHT)])["long_claim_rate"] == 0.5
+
+
+def test_half_an_answer_is_none() -> None:
+    parts = gold("a", gold_claim_substr=[], all_of=[["thirty days"], ["two weeks"]])
+    del parts["gold_claim_substr"]
+    assert metrics([parts], [trace("a", "Within thirty days.")])["precision"] == 0.0
+    assert metrics([parts], [trace("a", "Within thirty days, pods within two weeks.")])["precision"] == 1.0

@@ -118,6 +118,84 @@ def test_factual_accuracy_is_by_claim_and_polarity_and_an_empty_claim_never_coun
     assert scored(answer)["factual_accuracy"] == accuracy
 
 
+@pytest.mark.parametrize(
+    ("answer", "accuracy"),
+    [
+        ("When was Corn Lane Museum founded?", 0.0),
+        ("Corn Lane Museum was founded.", 0.0),
+        ("Yes, Corn Lane Museum was founded.", 0.0),
+        ("Gladly, surely, Corn Lane Museum was founded.", 0.0),
+        ("A miller founded it in 1800.", 1.0),
+        ("In 1800.", 1.0),
+    ],
+)
+def test_words_of_the_question_alone_are_no_evidence(answer: str, accuracy: float) -> None:
+    assert scored(answer)["factual_accuracy"] == accuracy
+
+
+def test_what_adds_only_a_yes_a_no_or_a_name_of_known_words_is_right_where_it_is_the_answer() -> None:
+    assert scored("Is Corn Lane Museum open on Sundays?", CLOSED)["factual_accuracy"] == 0.0
+    fact = "Corn Lane Museum is open on Sundays."
+    opened = case(
+        question="Is Corn Lane Museum open on Sundays?", gold_answer=f"Yes, {fact}", supporting_facts=[fact]
+    )
+    assert scored(f"Yes, {fact}", opened)["factual_accuracy"] == 1.0
+    assert scored(fact, opened)["factual_accuracy"] == 0.0
+    trust = "Corn Lane Museum in Oldby is run by the Oldby Trust."
+    run = case(
+        question="Which trust runs Corn Lane Museum in Oldby?", gold_answer=trust, supporting_facts=[trust]
+    )
+    assert scored("The Oldby Trust runs it.", run)["factual_accuracy"] == 1.0
+    assert scored("The trust in Oldby runs it.", run)["factual_accuracy"] == 0.0
+
+
+def _shuffled(text: str) -> str:
+    words = text.split()
+    random.Random(text).shuffle(words)
+    return " ".join(words)
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        lambda case: case.input.question,
+        lambda case: f"{case.input.question.rstrip('? ')}.",
+        lambda case: _shuffled(case.expected.answer),
+        lambda case: " ".join(case.input.context),
+        lambda case: "",
+    ],
+    ids=["echo", "echo as a statement", "shuffled", "all passages", "empty"],
+)
+def test_cheats_pass_no_case_and_not_all_gates(golden_set: list[GoldenCase], cheat: Any) -> None:
+    found = values(SUITE, golden_set, {each.case.id: {"answer": cheat(each.case)} for each in golden_set})
+    assert (found["case_pass_rate"] or 0) <= 0.02
+    assert min(found["faithfulness"] or 0, (found["relevance_index"] or 0) + 0.05) < 0.8
+    assert (found["factual_accuracy"] or 0) < 0.8
+
+
+def test_a_negated_golden_answer_is_wrong(golden_set: list[GoldenCase]) -> None:
+    """Where the golden answer denies, a second denial is not seen."""
+    negated = {
+        each.case.id: {"answer": f"It is not true: {each.case.expected.answer}"} for each in golden_set
+    }
+    found = values(SUITE, golden_set, negated)
+    assert (found["case_pass_rate"] or 0) <= 0.1
+
+
+def test_a_right_short_answer_is_relevant() -> None:
+    for answer in ("A king founded it in 1800.", "In 1800.", "1800"):
+        assert scored(answer)["relevance_index"] == 1.0
+    assert (scored("A king founded it.")["relevance_index"] or 0) < 0.75
+    # Holding the answer among much else is not short.
+    assert (scored(f"{OTHER} {PASSAGE} {OTHER}")["relevance_index"] or 0) < 1.0
+
+
+def test_words_in_another_order_are_no_answer() -> None:
+    assert scored("1800 in museum Lane founded Corn was.")["word_order"] == 0.0
+    assert scored("Ada Thorne, a miller, founded Corn Lane Museum.")["word_order"] == pytest.approx(3 / 5)
+    assert scored("Aliens did it.")["word_order"] is None
+
+
 def test_a_denial_is_right_where_the_fact_denies() -> None:
     assert scored("No, the museum is not open on Sundays.", CLOSED)["factual_accuracy"] == 1.0
     assert scored("Yes, the museum is open on Sundays.", CLOSED)["factual_accuracy"] == 0.0

@@ -24,6 +24,7 @@ from eval_pipeline.suites.suggestions import SUITE
 from eval_pipeline.suites.suggestions.cases import GoldenEntry, check_entry, to_case
 from eval_pipeline.suites.suggestions.engine import Parameters, suggest
 from eval_pipeline.suites.suggestions.models import classifier_of
+from eval_pipeline.suites.suggestions.requirements import measure
 from eval_pipeline.suites.suggestions.scoring import distinct, diversity, dropped_in, length_appropriateness
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.sources import Recorded, golden
@@ -81,10 +82,17 @@ def test_a_repeated_original_and_a_forbidden_output_score_0_for_non_repetition(t
     assert found["case_pass_rate"] == 0.0
 
 
-@pytest.mark.parametrize("suggestions", [[], ["velvet cape"], ["velvet cape", "Velvet  CAPE"]])
+@pytest.mark.parametrize(
+    "suggestions",
+    [[], ["velvet cape"], ["velvet cape", "Velvet  CAPE"], ["blue coat", ""], ["blue coat", " ", "\u00a0"]],
+)
 def test_fewer_than_two_suggestions_have_no_diversity(suggestions: list[str]) -> None:
     """The document's code divides 0 by 0 here."""
     assert scored(suggestions)["diversity"] == 0.0
+
+
+def test_a_blank_suggestion_changes_no_diversity() -> None:
+    assert scored([*GOOD, ""])["diversity"] == scored(GOOD)["diversity"]
 
 
 def test_nothing_suggested_earns_nothing() -> None:
@@ -296,7 +304,7 @@ def test_spans_of_the_cases_own_prompt_are_left_out() -> None:
     assert told == [f"lighthouse → {left_out[0]}"]
 
 
-def test_a_classifier_that_is_too_weak_makes_its_gate_warn() -> None:
+def test_what_a_weak_classifier_leaves_open_is_said() -> None:
     problems = Problems()
     gates = read_gates(SUITE, GOLDEN / "gates.yaml", problems)
     problems.stop_if_any()
@@ -313,8 +321,16 @@ def test_a_classifier_that_is_too_weak_makes_its_gate_warn() -> None:
     gate = next(
         each for each in summarize(SUITE, scores, gates, models).gates if each.metric == "category_coherence"
     )
-    assert gate.status == "warn"
-    assert "weaker than the gate: category classifier" in gate.message
+    assert gate.status == "pass"
+    assert gate.interval is not None
+    assert gate.interval == pytest.approx((weak.accuracy, 1.0))
+    assert "cannot settle this gate" in gate.message
+
+
+def test_a_lower_minimum_needs_a_reason() -> None:
+    low = {"expectedQualities": {"diversity": {"min": 0.4}, "nonRepetition": {"min": 0.6}}}
+    assert measure(case(**low).case)["lowered_minima"] == ["diversity 40 %, the document has 50 %"]
+    assert measure(case(**low, whyLower="Verbs are alike.").case)["lowered_minima"] == []
 
 
 def test_the_golden_set_is_complete_and_the_engine_answers_every_case() -> None:

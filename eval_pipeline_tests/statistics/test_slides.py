@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eval_pipeline.statistics.trends import trend
+from eval_pipeline.statistics.slides import trend
 
 
 def quiet(values: list[float], noise: float | None = 0.01) -> list[float | None]:
