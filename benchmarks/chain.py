@@ -13,7 +13,7 @@ from pathlib import Path
 import dagster as dg
 
 from eval_pipeline import stages
-from eval_pipeline.decisions import objections_to, standing_of
+from eval_pipeline.decisions import objections_to, standings_of
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.project import Project
@@ -33,10 +33,10 @@ def plainly(project: Project) -> float:
     scored = stages.score_answers(bench, golden, answers)
     bench.store.keep_scores(scored)
     evaluation = stages.evaluate(bench, scored, answers.costs)
-    comparison = stages.compare_with_baseline(bench, golden, answers, scored.scores)
-    standing = standing_of(bench.golden_folder, comparison) if comparison else None
-    against = objections_to(bench, evaluation, standing)
-    bench.store.keep_report(scored.identity, report(SUITE, evaluation, scored.scores, standing, against))
+    compared = stages.compare_evaluation(bench, golden, answers, scored)
+    standings = standings_of(bench.golden_folder, compared)
+    against = objections_to(bench, evaluation, standings)
+    bench.store.keep_report(scored.identity, report(SUITE, evaluation, scored.scores, standings, against))
     return time.perf_counter() - started
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.decisions import Result, promote
+from eval_pipeline.decisions import Result, Standings, promote
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable
@@ -83,4 +83,4 @@ def result_of(project: Project, answers: AnswerTable) -> Result:
 
 def freeze(project: Project, answers: AnswerTable) -> None:
     """Make answers the baseline of their prompt."""
-    promote(result_of(project, answers), None, "Ada", "the first")
+    promote(result_of(project, answers), Standings(), "Ada", "the first")

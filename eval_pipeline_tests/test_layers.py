@@ -20,7 +20,7 @@ TESTS = REPOSITORY / "eval_pipeline_tests"
 
 LAYERS = (
     ("problems", "numbers", "project", "processes"),
-    ("metrics", "statistics"),
+    ("metrics", "statistics", "revisions"),
     ("language",),
     ("files",),
     ("answers",),

@@ -54,13 +54,14 @@ def collect_outputs(
     folder: Path,
     progress: Progress,
     looks: Looks | None = None,
+    subject: str = "",
 ) -> AnswerTable:
     """Ask the engine everything and write its answers in the order of the questions.
 
     With `looks`, trials are asked one by one until it says why to stop, and the identity says how many
-    there are.
+    there are. `subject` is what those who watch read instead of the version.
     """
-    title = f"{identity.version} on {engine.name}"
+    title = f"{subject or identity.version} on {engine.name}"
 
     async def ask_all(writer: AnswerWriter) -> None:
         progress.start(title, questions.cases * identity.trials)

@@ -1,6 +1,6 @@
 """Evaluations that a changed file starts: prompts, golden sets and gates."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,28 +47,30 @@ def _next(seen: Seen | None, content: str) -> Seen:
     return seen if seen.content == content else Seen(content, seen.changes + 1)
 
 
+def _sensor(name: str, jobs: Sequence[Any], description: str) -> Callable[..., dg.SensorDefinition]:
+    return dg.sensor(
+        name=name,
+        jobs=jobs,
+        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
+        description=description,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+
+
 def build_sensors(
     suites: Sequence[Suite], jobs: Sequence[Any], project: Project
 ) -> list[dg.SensorDefinition]:
     """The sensors on the project's files."""
 
-    @dg.sensor(
-        name="prompt_files",
-        jobs=jobs,
-        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
-        description="A new or changed prompt version is evaluated once.",
-        default_status=dg.DefaultSensorStatus.RUNNING,
-    )
+    @_sensor("prompt_files", jobs, "A new or changed prompt version is evaluated once.")
     def prompt_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         return look_at_prompts(suites, project, context.cursor)
 
-    @dg.sensor(
-        name="golden_sets",
-        jobs=jobs,
-        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
-        description="A changed golden set, or changed gates, re-score the active versions; "
+    @_sensor(
+        "golden_sets",
+        jobs,
+        "A changed golden set, or changed gates, re-score the active versions; "
         "only new and changed inputs are asked.",
-        default_status=dg.DefaultSensorStatus.RUNNING,
     )
     def golden_sets(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         return look_at_golden_sets(suites, project, context.cursor)
@@ -83,13 +85,7 @@ def build_broken_sensor(
     if not broken:
         return []
 
-    @dg.sensor(
-        name="broken_suites",
-        jobs=jobs,
-        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
-        description="A suite that cannot be loaded fails its check, once for each reason.",
-        default_status=dg.DefaultSensorStatus.RUNNING,
-    )
+    @_sensor("broken_suites", jobs, "A suite that cannot be loaded fails its check, once for each reason.")
     def broken_suites() -> list[dg.RunRequest]:
         return [
             dg.RunRequest(run_key=f"broken/{name}/{content_hash(list(problems))}", job_name=job.name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput
 
 # fmt: off
@@ -74,8 +75,7 @@ def main() -> Any:
     except BadInput as bad:
         for problem in bad.problems:
             click.echo(problem, err=True)
-        count = len(bad.problems)
-        click.echo(f"{count} problem{'' if count == 1 else 's'}; nothing was changed.", err=True)
+        click.echo(f"{counted(len(bad.problems), 'problem')}; nothing was changed.", err=True)
         sys.exit(BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)

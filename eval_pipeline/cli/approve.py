@@ -11,6 +11,7 @@ from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
+from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
@@ -34,6 +35,13 @@ LONGEST_REASON = 1000
 @click.option(
     "--against", default=BASELINE, show_default=True, help="The comparison: a version, or 'baseline'."
 )
+@click.option(
+    "--changed-since",
+    "since",
+    default=HEAD,
+    show_default=True,
+    help="The revision of Git that the gate was given, where what was in use there is replaced.",
+)
 @click.option("--list", "listed", is_flag=True, help="Show the approvals of SUITE instead.")
 @click.option("--json", "as_json", is_flag=True, help="Show them as JSON.")
 def command(
@@ -44,6 +52,7 @@ def command(
     by: str | None,
     days: int,
     against: str,
+    since: str,
     listed: bool,
     as_json: bool,
 ) -> None:
@@ -61,7 +70,7 @@ def command(
         raise bad_value("VERSION", "is missing", "Name the version whose result is approved, or use --list.")
     if not (reason or "").strip() or len(reason or "") > LONGEST_REASON:
         raise bad_value("--reason", "is blank or too long", "Say in a sentence why the result may pass.")
-    _approve(project, chosen, version, metrics, str(reason).strip(), by, days, against)
+    _approve(project, chosen, version, metrics, str(reason).strip(), by, days, against, since)
 
 
 def _approve(
@@ -73,14 +82,18 @@ def _approve(
     by: str | None,
     days: int,
     against: str,
+    since: str,
 ) -> None:
     from eval_pipeline.reports.console import person
 
     bench = Workbench(project, suite)
     result = decisions.latest_result(bench, version)
-    standing = result.against_baseline() if against == BASELINE else result.against(_version(bench, against))
+    standings = result.standings(since=since)
+    standing = standings.baseline if against == BASELINE else _standing(result, standings, against)
     evaluation, comparison = result.evaluation, standing.comparison if standing else None
-    open_ = decisions.objections_to(bench, evaluation, standing).holding
+    open_ = [
+        each for each in decisions.objections_to(bench, evaluation, standings).holding if not each.against
+    ]
     possible = set(standing.open if standing else ())
     if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
         possible.update(name for each in open_ for name in each.metrics)
@@ -118,8 +131,13 @@ def _stop_unless_possible(metrics: tuple[str, ...], possible: Collection[str]) -
         raise bad_value("--metric", f"{', '.join(wrong)} needs no approval here", remedy)
 
 
-def _version(bench: Workbench, name: str) -> str:
-    return prompt_file(bench.project.prompts(bench.suite.name), name).stem
+def _standing(result: decisions.Result, standings: decisions.Standings, name: str) -> decisions.Standing:
+    """How a result stands against a version: what it would replace, or any other."""
+    bench = result.bench
+    for each in standings.all:
+        if each.against == name:
+            return each
+    return result.against(prompt_file(bench.project.prompts(bench.suite.name), name).stem)
 
 
 def _list(project: Project, suite: Suite, as_json: bool) -> None:

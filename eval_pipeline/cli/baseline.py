@@ -3,7 +3,7 @@
 import click
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.decisions import Refused, Result, Standing, latest_result, promote
+from eval_pipeline.decisions import Refused, Result, Standings, latest_result, promote
 from eval_pipeline.files import readable_json
 from eval_pipeline.numbers import number
 from eval_pipeline.problems import BadInput, bad_value, shown_path
@@ -48,7 +48,7 @@ def promote_(
         remedy = f"Review it, then run: eval-pipeline golden freeze {bench.suite.name} --reason …"
         raise bad_value("golden set", f"nobody signed it off ({', '.join(unsigned[:5])})", remedy)
     try:
-        baseline = promote(result, _standing(result, replace), by or person(), reason)
+        baseline = promote(result, _standings(result, replace), by or person(), reason)
     except Refused as refused:
         click.echo(f"{version} cannot become the baseline:\n{refused}", err=True)
         context.exit(BLOCKED)
@@ -87,13 +87,13 @@ def show(suite: str, as_json: bool) -> None:
         print_table(Table(("metric", "value"), values))
 
 
-def _standing(result: Result, replace: bool) -> Standing | None:
-    """How a result stands against the present baseline; one that cannot be read may be replaced."""
+def _standings(result: Result, replace: bool) -> Standings:
+    """How a result stands; a baseline that cannot be read may be replaced."""
     try:
-        return result.against_baseline()
+        return result.standings()
     except BadInput:
         if replace:
-            return None
+            return result.standings(with_baseline=False)
         raise
 
 

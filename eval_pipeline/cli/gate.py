@@ -12,6 +12,7 @@ from eval_pipeline.files import replacing, write_json, write_text
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
+from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import Workbench, prepare_asking
 from eval_pipeline.suites import load_suites, suite_names
 
@@ -39,7 +40,7 @@ def command(
     junit: Path | None,
     json_file: Path | None,
 ) -> None:
-    """Evaluate what a change touches, compare it with the baselines, and decide.
+    """Evaluate what a change touches, compare it with the baselines and with what it replaces, and decide.
 
     Without SUITES, every suite that the project has cases or prompts of. Exits with 0 where the change may go
     in (warnings included), with 1 where a gate or a regression blocks it or where what changed was not
@@ -107,7 +108,8 @@ def _decide(
             bench.project, bench.suite, asking.prompt, change.base, asking.engine.reads_prompt
         )
         with Bar() as bar:
-            outcome = execute(bench, version, {"engine": engine, "trials": trials}, bar)
+            config = {"engine": engine, "trials": trials}
+            outcome = execute(bench, version, config, bar, change.base if change else HEAD)
         if outcome.problems or outcome.evaluation is None:
             return decisions.unusable(bench.suite.name, version, cause, outcome.problems)
         # The report is made once more at the end, for all: here what fails in it is this suite's own.
@@ -115,7 +117,7 @@ def _decide(
         return decisions.decide(
             cause,
             outcome.evaluation,
-            outcome.standing,
+            outcome.standings,
             outcome.objections,
             unsigned=outcome.unsigned,
             unread_text=unread,

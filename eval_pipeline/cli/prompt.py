@@ -67,7 +67,7 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     replaced = [each.version for each in others]
     try:
         result = latest_result(Workbench(project, chosen), version)
-        standing = allow_activation(result, replaced)
+        standing = allow_activation(result)
     except (Refused, NotCurrent) as refused:
         click.echo(f"{version} cannot become active:\n{refused}", err=True)
         context.exit(BLOCKED)

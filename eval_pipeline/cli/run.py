@@ -9,6 +9,7 @@ import msgspec
 from eval_pipeline.answers import TrialRange, Trials
 from eval_pipeline.cli import BAD_INPUT, BLOCKED
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
+from eval_pipeline.decisions import Standings
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
@@ -18,7 +19,14 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
 from eval_pipeline.reports.console import Bar, print_objections, print_summary
-from eval_pipeline.stages import DEFAULT_SAMPLE, Workbench, estimate_cost, load_golden, prepare_asking
+from eval_pipeline.stages import (
+    DEFAULT_SAMPLE,
+    Workbench,
+    estimate_cost,
+    estimate_replaced,
+    load_golden,
+    prepare_asking,
+)
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 
@@ -59,8 +67,9 @@ def command(
 ) -> None:
     """Evaluate prompt versions of SUITE (or of 'all' suites).
 
-    It materializes the same assets as the UI, in the same history. Exits with 1 when a gate fails
-    or the comparison with the baseline blocks, with 2 when something cannot be used.
+    It materializes the same assets as the UI, in the same history. Exits with 1 when a gate fails, or when
+    the comparison with the baseline or with what it would replace blocks; with 2 when something cannot be
+    used.
     """
     project = Project.find()
     suites, broken = load_suites(project, suite_names(project) if suite == ALL else [suite])
@@ -133,14 +142,19 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
     """Say what evaluating a version would cost."""
     bench = Workbench(project, suite)
     asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
-    cost = estimate_cost(bench, load_golden(bench).table, asking)
-    known = f"about {number(cost.dollars, 'dollars')}"
-    dollars = "unknown cost (engines.yaml has no prices)" if cost.dollars is None else known
+    golden = load_golden(bench).table
+    estimates = [(version, estimate_cost(bench, golden, asking))]
+    if replaced := estimate_replaced(bench, golden, asking, options.sample):
+        label, cost = replaced
+        estimates.append((f"{label}, to compare with,", cost))
     most = "at most " if isinstance(asking.trials, TrialRange) else ""
-    click.echo(
-        f"{version} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "
-        f"{counted(cost.calls, 'call')} to make, about {counted(cost.tokens, 'token')}, {dollars}"
-    )
+    for subject, cost in estimates:
+        known = f"about {number(cost.dollars, 'dollars')}"
+        dollars = "unknown cost (engines.yaml has no prices)" if cost.dollars is None else known
+        click.echo(
+            f"{subject} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "
+            f"{counted(cost.calls, 'call')} to make, about {counted(cost.tokens, 'token')}, {dollars}"
+        )
 
 
 def _evaluate(project: Project, suite: Suite, version: str, options: Options) -> bool:
@@ -159,14 +173,21 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     print_objections(outcome.objections)
     if outcome.unsigned:
         click.echo(f"⚠ golden set: {outcome.unsigned}")
-    standing = outcome.standing
-    if standing is None:
-        command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
-        click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
-    elif not standing.demands:
-        click.echo(f"Against {standing.comparison.before}: {standing.conclusion}")
+    _print_standings(suite, version, outcome.standings)
     for proposal in bench.store.proposals(suite.name):
         if proposal.version == version:
             click.echo(proposal.text)
     click.echo(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")
     return bool(outcome.objections.blocking)
+
+
+def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
+    """What the comparisons say where they object to nothing, and why one may be lacking."""
+    if standings.baseline is None:
+        command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
+        click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
+    for each in standings.all:
+        if not each.demands:
+            click.echo(f"Against {each.comparison.before}: {each.conclusion}")
+    if standings.note:
+        click.echo(f"Note: {standings.note}")

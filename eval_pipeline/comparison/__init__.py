@@ -4,13 +4,13 @@ from eval_pipeline.comparison.compare import compare
 from eval_pipeline.comparison.evidence import looks_of, partition, rules_for
 from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of
 from eval_pipeline.comparison.pairing import paired_metrics
-from eval_pipeline.comparison.records import ACTIONS, Action, Comparison, MetricChange, rounded
+from eval_pipeline.comparison.records import ACTIONS, Action, Comparison, MetricChange, Role, rounded
 from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_trends
 
 # fmt: off
 __all__ = [
-    "ACTIONS", "Action", "Comparison", "MetricChange", "MetricTrend", "Overlap", "Side",
-    "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics", "partition",
+    "ACTIONS", "Action", "Comparison", "MetricChange", "MetricTrend", "Overlap", "Role",
+    "Side", "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics", "partition",
     "rounded", "rules_for",
 ]
 # fmt: on

@@ -109,6 +109,7 @@ def _compared(
         key=_key(before, after, gates, changes),
         identities=(before.identity, after.identity),
         groups=groups,
+        role=before.role,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from eval_pipeline.answers import AnswerSource, OutputsIdentity
+from eval_pipeline.comparison.records import Role
 from eval_pipeline.scoring import Scores
 
 MOST_LEFT_OUT = 0.10
@@ -20,6 +21,7 @@ class Side:
     golden_hash: str
     scores: Scores | None = None
     """The scores of the answers against the golden set as it is, where they are there already."""
+    role: Role = "version"
 
 
 @dataclass(frozen=True)

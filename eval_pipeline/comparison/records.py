@@ -13,6 +13,8 @@ from eval_pipeline.numbers import Unit
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
+Role = Literal["baseline", "replaced", "version"]
+"""What the side before is: the frozen baseline, what would be replaced, or a version that somebody named."""
 ACTIONS: tuple[Action, ...] = ("proceed", "investigate", "needs_approval", "block")
 DIGITS = 9
 """To so many digits the numbers of a comparison must agree for it to be the same."""
@@ -117,6 +119,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """What the sides are the answers of."""
     groups: tuple[GroupChange, ...] = ()
     """The gated metrics by group. They inform; the actions rest on the whole."""
+    role: Role = "version"
+    """What the side before is to the side after."""
 
     @property
     def moved_groups(self) -> list[GroupChange]:

@@ -3,15 +3,15 @@
 from eval_pipeline.decisions.approvals import Approval, keep_approval, read_approvals, result_key
 from eval_pipeline.decisions.candidates import candidates
 from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
-from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, objections
+from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
 from eval_pipeline.decisions.release import Refused, allow_activation, promote
 from eval_pipeline.decisions.results import (
     Result,
     latest_result,
     objections_to,
-    own_approvals,
     propose,
     standing_of,
+    standings_of,
 )
 from eval_pipeline.decisions.touched import (
     Change,
@@ -24,9 +24,9 @@ from eval_pipeline.decisions.touched import (
 # fmt: off
 __all__ = [
     "BROKEN", "EXIT_CODES", "SIGNS", "Approval", "Change", "Decision", "FailedCheck", "Objections",
-    "Refused", "Result", "Standing", "Touched", "allow_activation", "candidates", "change_since", "crashed",
-    "decide", "keep_approval", "latest_result", "objections", "objections_to", "only_unread_text_changed",
-    "own_approvals", "promote", "propose", "read_approvals", "result_key", "standing_of", "touched_suites",
-    "unusable", "worst",
+    "Refused", "Result", "Standing", "Standings", "Touched", "allow_activation", "candidates",
+    "change_since", "crashed", "decide", "keep_approval", "latest_result", "objections", "objections_to",
+    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "standing_of",
+    "standings_of", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -1,11 +1,11 @@
 """What the gate decides about a change: version by version, and as a whole."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eval_pipeline.answers import Stopping
-from eval_pipeline.decisions.objections import Objections, Standing
+from eval_pipeline.decisions.objections import Objections, Standings
 from eval_pipeline.problems import Problem
 from eval_pipeline.scoring import Evaluation
 
@@ -49,21 +49,21 @@ class Decision:
     stopping: Stopping | None = None
     """Why no further trial was asked, where their number was not fixed."""
     evaluation: Evaluation | None = None
-    standing: Standing | None = None
-    """How it stands against the baseline."""
+    standings: Standings = field(default_factory=Standings)
+    """How it stands against the baseline and against what it would replace."""
     settings: Any = None
     """The suite's settings, which decide on some keys of its score report."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else differs from the baseline: another engine, another golden set."""
-        return self.standing.comparison.notes if self.standing else ()
+        """What else differs from what it is compared with: another engine, another golden set."""
+        return tuple(self.standings.notes)
 
 
 def decide(
     cause: str,
     evaluation: Evaluation,
-    standing: Standing | None,
+    standings: Standings,
     objections: Objections,
     *,
     unsigned: str = "",
@@ -75,7 +75,7 @@ def decide(
     blocking = [each.text for each in objections.blocking]
     if unsigned:
         blocking.append(f"golden set: {unsigned}")
-    if standing is None:
+    if standings.baseline is None:
         blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
     state: State = "block" if blocking else objections.state
     outputs = evaluation.identity.outputs
@@ -95,7 +95,7 @@ def decide(
         tuple(each.text for each in objections.approved),
         stopping,
         evaluation,
-        standing,
+        standings,
         settings,
     )
 

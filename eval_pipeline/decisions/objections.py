@@ -12,6 +12,8 @@ from eval_pipeline.decisions.approvals import INCOMPARABLE, Approval, approved_m
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.suite import ERROR_RATE
 
+REPLACED = "replaced"
+"""What is approved, in place of a metric, where what would be replaced could not be compared with."""
 STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 
 Weight = Literal["warns", "holds", "blocks"]
@@ -24,6 +26,14 @@ class Standing:
 
     comparison: Comparison
     approvals: tuple[Approval, ...] = ()
+
+    @property
+    def against(self) -> str:
+        """The version that it was compared with, as an approval names it; blank for the baseline."""
+        comparison = self.comparison
+        if comparison.role == "baseline":
+            return ""
+        return comparison.identities[0].version if comparison.identities else comparison.before
 
     @property
     def demands(self) -> dict[str, Action]:
@@ -77,6 +87,30 @@ class Standing:
         return "blocks" if self.stops else "holds" if self.undecided else "warns"
 
 
+@dataclass(frozen=True)
+class Standings:
+    """How an evaluation stands against everything that it is compared with."""
+
+    all: tuple[Standing, ...] = ()
+    missing: str = ""
+    """Why it could not be compared with what it would replace; blank where it was, or replaces nothing."""
+    note: str = ""
+    """Why nobody knows what it would replace."""
+
+    @property
+    def baseline(self) -> Standing | None:
+        """How it stands against the baseline; None where there is none."""
+        return next((each for each in self.all if each.comparison.role == "baseline"), None)
+
+    @property
+    def notes(self) -> list[str]:
+        """What else differs between the sides, and why a comparison may be lacking."""
+        differences = [
+            f"Against {each.comparison.before}: {note}" for each in self.all for note in each.comparison.notes
+        ]
+        return [*differences, *([self.note] if self.note else ())]
+
+
 class FailedCheck(NamedTuple):
     """A check that failed besides gates and comparisons: on a golden set's content, for example."""
 
@@ -92,6 +126,8 @@ class Objection(NamedTuple):
     weight: Weight
     metrics: tuple[str, ...] = ()
     approved: bool = False
+    against: str = ""
+    """The version whose comparison it comes from; blank where that is the baseline's, or none."""
 
 
 class Objections(tuple[Objection, ...]):
@@ -132,11 +168,18 @@ def objections(
     standings: Sequence[Standing],
     approvals: Iterable[Approval] = (),
     failed: Iterable[FailedCheck] = (),
+    missing: str = "",
 ) -> Objections:
-    """What speaks against an evaluation, its comparisons and its run; `approvals` are of its own numbers."""
+    """What speaks against an evaluation, its comparisons and its run; `approvals` are of its own numbers.
+
+    `missing` says why it could not be compared with what it would replace: nothing passes unseen.
+    """
+    approved = approved_metrics(approvals)
+    unseen = f"not compared with what it would replace: {missing}"
     return Objections(
         [
-            *(_of_evaluation(evaluation, approved_metrics(approvals)) if evaluation else ()),
+            *(_of_evaluation(evaluation, approved) if evaluation else ()),
+            *((Objection(unseen, "blocks", (REPLACED,), REPLACED in approved),) if missing else ()),
             *(
                 Objection(f"{check.name}: {check.message}", "blocks" if check.blocking else "warns")
                 for check in failed
@@ -147,6 +190,7 @@ def objections(
                     "blocks" if each.approved else each.weight,
                     tuple(each.demands if each.approved else each.undecided),
                     each.approved,
+                    each.against,
                 )
                 for each in standings
                 if each.demands

@@ -1,9 +1,8 @@
 """Releases: promoting an evaluation to baseline and activating a version, where the numbers allow it."""
 
 import datetime
-from collections.abc import Sequence
 
-from eval_pipeline.decisions.objections import Objection, Standing, objections
+from eval_pipeline.decisions.objections import Standing, Standings
 from eval_pipeline.decisions.results import Result, objections_to
 from eval_pipeline.store import Baseline, keep_baseline
 
@@ -12,12 +11,11 @@ class Refused(Exception):
     """A decision that the numbers do not allow. The command line prints it and exits with 1."""
 
 
-def promote(result: Result, standing: Standing | None, person: str, reason: str) -> Baseline:
+def promote(result: Result, standings: Standings, person: str, reason: str) -> Baseline:
     """Freeze an evaluation. A failing, incomplete, uncertain or regressed one needs an approval."""
     evaluation = result.evaluation
     outputs = evaluation.identity.outputs
-    if holding := objections_to(result.bench, evaluation, standing).holding:
-        raise refusal(outputs.suite, outputs.version, holding)
+    _refuse_what_is_held(result, standings)
     baseline = Baseline(
         suite=outputs.suite,
         version=outputs.version,
@@ -34,26 +32,25 @@ def promote(result: Result, standing: Standing | None, person: str, reason: str)
     return keep_baseline(bench.golden_folder, baseline, result.answers, bench.suite.output)
 
 
-def allow_activation(result: Result, replaced: Sequence[str]) -> Standing | None:
-    """Refuse what the numbers do not allow; else how it stands against the last version it replaces."""
-    suite = result.bench.suite.name
-    against_baseline = result.against_baseline()
-    if holding := objections_to(result.bench, result.evaluation, against_baseline).holding:
-        raise refusal(suite, result.version, holding)
-    standing = against_baseline
-    for version in replaced:
-        standing = result.against(version)
-        if holding := objections(None, [standing]).holding:
-            raise refusal(suite, result.version, holding, f" --against {version}")
-    return standing
+def allow_activation(result: Result) -> Standing | None:
+    """Refuse what the numbers do not allow; else how it stands against what it replaces, or the baseline."""
+    standings = result.standings(activating=True)
+    _refuse_what_is_held(result, standings)
+    return standings.all[-1] if standings.all else None
 
 
-def refusal(suite: str, version: str, holding: Sequence[Objection], against: str = "") -> Refused:
-    """The refusal that objections lead to, with what a person may do about it."""
-    metrics = dict.fromkeys(metric for each in holding for metric in each.metrics)
-    lines = dict.fromkeys(each.text for each in holding)
-    if not metrics:
-        return Refused("\n".join(lines))
-    scope = " ".join(f"--metric {metric}" for metric in metrics)
-    command = f"eval-pipeline approve {suite} {version}{against} {scope} --reason …"
-    return Refused("\n".join([*lines, f"To let it pass all the same: {command}"]))
+def _refuse_what_is_held(result: Result, standings: Standings) -> None:
+    """Refuse what speaks against a release, with what a person may do about it."""
+    holding = objections_to(result.bench, result.evaluation, standings).holding
+    if not holding:
+        return
+    lines = list(dict.fromkeys(each.text for each in holding))
+    for against in dict.fromkeys(each.against for each in holding):
+        metrics = dict.fromkeys(
+            metric for each in holding if each.against == against for metric in each.metrics
+        )
+        named = f" --against {against}" if against else ""
+        scope = "".join(f" --metric {metric}" for metric in metrics)
+        command = f"eval-pipeline approve {result.bench.suite.name} {result.version}{named}{scope} --reason …"
+        lines += [f"To let it pass all the same: {command}"] if metrics else []
+    raise Refused("\n".join(lines))

@@ -1,15 +1,17 @@
 """A version's latest result: its evaluation and comparisons by today's code and gates, and its approvals."""
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from eval_pipeline import stages
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions.approvals import Approval, approvals_of, result_key
-from eval_pipeline.decisions.objections import Objections, Standing, objections
+from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
+from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.store import AnswerTable, Proposal, Scored
+from eval_pipeline.store import AnswerTable, Compared, Proposal, Scored
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,20 @@ class Result:
         """The prompt version."""
         return self.answers.identity.version
 
-    def against_baseline(self) -> Standing | None:
-        """How it stands against the baseline; None where there is none."""
-        comparison = stages.compare_with_baseline(
-            self.bench, self.golden.table, self.answers, self.scored.scores
+    def standings(
+        self, *, since: str = HEAD, activating: bool = False, with_baseline: bool = True
+    ) -> Standings:
+        """How it stands against the baseline and against what it would replace; nothing is asked for it."""
+        compared = stages.compare_evaluation(
+            self.bench,
+            self.golden.table,
+            self.answers,
+            self.scored,
+            since=since,
+            activating=activating,
+            with_baseline=with_baseline,
         )
-        return standing_of(self.bench.golden_folder, comparison) if comparison else None
+        return standings_of(self.bench.golden_folder, compared)
 
     def against(self, version: str) -> Standing:
         """How it stands against another version."""
@@ -56,28 +66,42 @@ def standing_of(golden: Path, comparison: Comparison) -> Standing:
     return Standing(comparison, approvals_of(golden, comparison.key))
 
 
-def own_approvals(
-    bench: stages.Workbench, evaluation: Evaluation, standing: Standing | None
+def standings_of(golden: Path, compared: Compared) -> Standings:
+    """All comparisons of an evaluation, each with its approvals."""
+    each = tuple(standing_of(golden, comparison) for comparison in compared.comparisons)
+    return Standings(each, compared.missing, compared.note)
+
+
+def objections_to(
+    bench: stages.Workbench,
+    evaluation: Evaluation,
+    standings: Standings,
+    failed: Iterable[FailedCheck] = (),
+) -> Objections:
+    """What speaks against an evaluation, its comparisons and its run."""
+    approvals = _own_approvals(bench, evaluation, standings.baseline)
+    return objections(evaluation, standings.all, approvals, failed, standings.missing)
+
+
+def _own_approvals(
+    bench: stages.Workbench, evaluation: Evaluation, baseline: Standing | None
 ) -> tuple[Approval, ...]:
-    """The approvals of an evaluation's own numbers: given with its comparison, or alone where it has none."""
-    if standing is not None:
-        return standing.approvals
+    """The approvals of an evaluation's own numbers: given where it met the baseline, or alone without one."""
+    if baseline is not None:
+        return baseline.approvals
     return approvals_of(bench.golden_folder, result_key(evaluation, None, bench.gates))
 
 
-def objections_to(bench: stages.Workbench, evaluation: Evaluation, standing: Standing | None) -> Objections:
-    """What speaks against an evaluation and its comparison with the baseline."""
-    approvals = own_approvals(bench, evaluation, standing)
-    return objections(evaluation, [standing] if standing else [], approvals)
-
-
-def propose(evaluation: Evaluation, standing: Standing) -> Proposal | None:
-    """What a significant improvement proposes, where nothing else speaks against it."""
-    comparison = standing.comparison
-    if comparison.verdict != "improved" or standing.open or objections(evaluation, [standing]).holding:
+def propose(evaluation: Evaluation, standings: Standings) -> Proposal | None:
+    """What a significant improvement over the baseline proposes, where nothing at all speaks against it."""
+    baseline = standings.baseline
+    if baseline is None or baseline.comparison.verdict != "improved":
+        return None
+    against = objections(evaluation, standings.all, missing=standings.missing)
+    if against.holding or any(each.open for each in standings.all):
         return None
     outputs = evaluation.identity.outputs
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    comparison, now = baseline.comparison, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Proposal(
         outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
     )

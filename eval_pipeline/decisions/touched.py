@@ -1,16 +1,15 @@
 """What a change touches: which suites and prompt versions have to be evaluated because of it."""
 
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
 
 from eval_pipeline.decisions.changed_code import changed_code
-from eval_pipeline.problems import bad_value
 from eval_pipeline.project import MARKER, Project
 from eval_pipeline.prompts import Prompt, as_written
+from eval_pipeline.revisions import HEAD, base_commit, checked_git, text_at
 from eval_pipeline.scoring import PACKAGE
 from eval_pipeline.suite import Suite
 
@@ -47,33 +46,12 @@ class Change:
 
 def change_since(project: Project, revision: str) -> Change:
     """What differs from a revision, in the project's folder."""
-    base = _base(project.root, revision)
+    base = base_commit(project, revision)
     listing = ("diff", "--name-only", "--no-renames", "--relative", "-z")
-    now = _names(_git(project.root, *listing, base, "--", "."))
-    committed = _names(_git(project.root, *listing, base, "HEAD", "--", "."))
-    new = _names(_git(project.root, "ls-files", "--others", "--exclude-standard", "-z"))
+    now = _names(checked_git(project.root, *listing, base, "--", "."))
+    committed = _names(checked_git(project.root, *listing, base, HEAD, "--", "."))
+    new = _names(checked_git(project.root, "ls-files", "--others", "--exclude-standard", "-z"))
     return Change(base, now | new, committed - now - new)
-
-
-def _base(folder: Path, revision: str) -> str:
-    inside = _run(folder, "rev-parse", "--is-inside-work-tree")
-    if inside.returncode != 0:
-        remedy = "Name the suites instead, or run it in a clone."
-        raise bad_value("--changed-since", "the project is not in a Git repository", remedy)
-    result = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    if result.returncode != 0 or not revision:
-        remedy = "Name a commit, branch or tag that was fetched."
-        raise bad_value("--changed-since", f"{revision!r} is not a revision of this repository", remedy)
-    commit = result.stdout.strip()
-    shared = _run(folder, "merge-base", commit, "HEAD")
-    return shared.stdout.strip() or commit
-
-
-def text_at(project: Project, commit: str, file: Path) -> str | None:
-    """What a file held at a commit; None where it was not there."""
-    inside = file.relative_to(project.root).as_posix()
-    done = _run(project.root, "show", f"{commit}:./{inside}")
-    return done.stdout.removeprefix("\ufeff") if done.returncode == 0 else None
 
 
 def touched_suites(project: Project, change: Change, suites: Iterable[str]) -> dict[str, Touched]:
@@ -131,25 +109,3 @@ def only_unread_text_changed(
 
 def _names(listed: str) -> frozenset[PurePosixPath]:
     return frozenset(PurePosixPath(name) for name in listed.split("\0") if name)
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    done = _run(folder, *arguments)
-    if done.returncode != 0:
-        raise bad_value("--changed-since", f"Git says: {done.stderr.strip().partition(chr(10))[0]}")
-    return done.stdout
-
-
-def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            ["git", *arguments],
-            cwd=folder,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
-    except OSError:
-        remedy = "Install it, or name the suites."
-        raise bad_value("--changed-since", "Git is not installed", remedy) from None

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from eval_pipeline.answers import MISSING, Answer
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import EngineEntry, Use, register
-from eval_pipeline.files import Violation, files_hash
+from eval_pipeline.files import Violation, files_hash, write_text
 from eval_pipeline.problems import Problems
+from eval_pipeline.project import Project
+from eval_pipeline.revisions import SHORT_COMMIT, text_at
 from eval_pipeline.suite import Suite
 
 
@@ -30,8 +32,23 @@ class RecordedEntry(EngineEntry, frozen=True, tag="recorded"):
 
     def open(self, name: str, use: Use) -> RecordedEngine:
         """The engine of that name."""
-        path = _filled(self.path, use.suite.name, use.prompt.version)
-        return RecordedEngine(name, use.suite, use.project.root / path)
+        path = use.project.root / _filled(self.path, use.suite.name, use.prompt.version)
+        if commit := use.prompt.commit:  # what is recorded now is not what that text brought
+            path = _as_recorded_at(use.project, commit, path)
+        return RecordedEngine(name, use.suite, path)
+
+
+def _as_recorded_at(project: Project, commit: str, path: Path) -> Path:
+    """A copy of an outputs file as it was at a commit."""
+    text = text_at(project, commit, path) if path.is_relative_to(project.root) else None
+    if text is None:
+        problems = Problems()
+        remedy = "Commit recorded outputs together with their prompt, or make a new version of it."
+        problems.add(path, f"is not in Git at {commit[:SHORT_COMMIT]}", remedy)
+        problems.stop_if_any()
+    copy = project.state / "recorded" / commit / path.name
+    write_text(copy, text or "")
+    return copy
 
 
 def _filled(path: str, suite: str, version: str) -> str:

@@ -8,23 +8,26 @@ from typing import Any
 
 import dagster as dg
 import msgspec
+from msgspec.structs import replace
 from pydantic import Field
 
 from eval_pipeline import reports as shown
 from eval_pipeline import stages
 from eval_pipeline.answers import Stopping, parse_trials
 from eval_pipeline.comparison import comparable, metric_trends
-from eval_pipeline.decisions import Standing, objections_to, propose, standing_of
+from eval_pipeline.decisions import Standings, objections_to, propose, standings_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
-from eval_pipeline.orchestration.io_manager import Compared, Report, StoreIOManager
+from eval_pipeline.orchestration.io_manager import Report, StoreIOManager
+from eval_pipeline.orchestration.metadata import comparison_metadata
 from eval_pipeline.orchestration.progress import LogProgress
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import image
+from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.store import AnswerTable, GoldenTable, History, Scored, database_url
+from eval_pipeline.store import AnswerTable, Compared, GoldenTable, History, Scored, database_url
 from eval_pipeline.suite import Suite, quantities, suite_code
 
 STORE = "store"
@@ -40,6 +43,12 @@ class EvaluationConfig(dg.Config):
     engine: str | None = None
     trials: Any = Field(default=None, description="A number, or a range such as {min: 1, max: 5}.")
     sample: str = stages.DEFAULT_SAMPLE
+
+
+class ComparisonConfig(dg.Config):
+    """What an evaluation is compared with besides the baseline."""
+
+    since: str = Field(default=HEAD, description="A revision of Git: what was in use there is replaced.")
 
 
 class Workbenches:
@@ -318,7 +327,8 @@ def _numeric(evaluation: Evaluation) -> dict[str, float]:
 
 def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
     description = (
-        f"What changed against the frozen baseline of {suite.name}, by metric and case, and what to do."
+        f"What changed against the frozen baseline of {suite.name} and against the version that would be "
+        "replaced, by metric and case, and what to do."
     )
 
     @_asset(
@@ -334,22 +344,31 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         model_outputs: AnswerTable,
         case_scores: Scored,
         metrics: Evaluation,
+        config: ComparisonConfig,
     ) -> Results:
         _stop_unless_one(case_scores.identity, metrics.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
         bench = _bench(context, suite)
-        standing: Standing | None = None
+        compared = Compared(metrics.identity, ())
+        standings = Standings()
         try:
-            comparison = stages.compare_with_baseline(bench, golden_set, model_outputs, case_scores.scores)
-            standing = standing_of(bench.golden_folder, comparison) if comparison else None
-            result = checks.regression_check(suite, context.partition_key, standing)
+            compared = stages.compare_evaluation(
+                bench,
+                golden_set,
+                model_outputs,
+                case_scores,
+                since=config.since,
+                progress=context.resources.progress(context.log),
+            )
+            standings = standings_of(bench.golden_folder, compared)
+            result = checks.regression_check(suite, context.partition_key, standings)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
-        proposal = propose(metrics, standing) if standing else None
+        proposal = propose(metrics, standings)
         yield dg.MaterializeResult(
-            value=Compared(metrics.identity, standing.comparison if standing else None, proposal),
+            value=replace(compared, proposal=proposal),
             metadata={
-                **(_comparison_metadata(suite, standing) if standing else {"verdict": "no baseline"}),
+                **comparison_metadata(suite, standings),
                 **({"proposal": proposal.text} if proposal else {}),
             },
         )
@@ -365,29 +384,6 @@ def _stop_unless_one(*identities: msgspec.Struct) -> None:
             "The assets above belong to different evaluations. Materialize the whole chain of this version.",
             allow_retries=False,
         )
-
-
-def _comparison_metadata(suite: Suite, standing: Standing) -> dict[str, Any]:
-    comparison = standing.comparison
-    chart = image(shown.comparison_chart(suite, comparison), "differences by metric")
-    return {
-        "conclusion": standing.conclusion,
-        "comparison": dg.MetadataValue.md(shown.comparison_text(suite, standing)),
-        "chart": dg.MetadataValue.md(chart),
-        "verdict": comparison.verdict,
-        "action": comparison.action,
-        **({"approved": [each.summary for each in standing.approvals]} if standing.approved else {}),
-        "cases_compared": comparison.shared,
-        "cases_improved": len(comparison.improved),
-        "cases_regressed": len(comparison.regressed),
-        "cases_appeared": len(comparison.appeared),
-        "cases_vanished": len(comparison.vanished),
-        **{
-            f"difference_{each.metric}": each.difference
-            for each in comparison.metrics
-            if each.gated and each.difference is not None
-        },
-    }
 
 
 def _report(suite: Suite) -> dg.AssetsDefinition:
@@ -416,14 +412,13 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
-        comparison = baseline_comparison.comparison
-        standing = standing_of(bench.golden_folder, comparison) if comparison else None
+        standings = standings_of(bench.golden_folder, baseline_comparison)
         text = shown.report(
             suite,
             metrics,
             case_scores.scores,
-            standing,
-            objections_to(bench, metrics, standing),
+            standings,
+            objections_to(bench, metrics, standings),
             model_outputs.stopping,
             baseline_comparison.proposal,
             beside,

@@ -9,10 +9,11 @@ import msgspec
 
 from eval_pipeline.answers import REMEDIES, Costs
 from eval_pipeline.comparison import MetricTrend
-from eval_pipeline.decisions import Standing, objections
+from eval_pipeline.decisions import Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
+from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports import bullets, explanations, hidden_problems, plain
 from eval_pipeline.scoring import Evaluation, Scores
@@ -103,7 +104,7 @@ def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
 
 
 def comparison_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
-    """Whether anything got worse than the baseline."""
+    """Whether anything got worse than the baseline, or than what would be replaced."""
     text = "No gated metric fell so far that the regression table stops the change."
     return [_spec(suite, "baseline_comparison", REGRESSION, text)]
 
@@ -253,33 +254,35 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
     )
 
 
-def regression_check(suite: Suite, version: str, standing: Standing | None) -> dg.AssetCheckResult:
-    """What became of a version against its baseline."""
-    if standing is None:
-        return _result(
-            check_name=REGRESSION,
-            passed=False,
-            severity=dg.AssetCheckSeverity.WARN,
-            description=(
-                f"{version}: there is no baseline to compare with. Promote an evaluation that you trust: "
-                f"eval-pipeline baseline promote {suite.name} {version} --reason …"
-            ),
+def regression_check(suite: Suite, version: str, standings: Standings) -> dg.AssetCheckResult:
+    """What became of a version against its baseline and against what it would replace."""
+    approvals = standings.baseline.approvals if standings.baseline else ()
+    against = objections(None, standings.all, approvals, missing=standings.missing)
+    lines = [f"{version} against {each.comparison.before}: {each.conclusion}" for each in standings.all]
+    if standings.baseline is None:
+        lines.append(
+            f"{version}: there is no baseline to compare with. Promote an evaluation that you trust: "
+            f"eval-pipeline baseline promote {suite.name} {version} --reason …"
         )
-    against = objections(None, [standing])
-    comparison = standing.comparison
+    lines += [f"{version}: {standings.missing}"] if standings.missing else []
     return _result(
         check_name=REGRESSION,
-        passed=against.state in ("pass", "approved"),
+        passed=against.state in ("pass", "approved") and standings.baseline is not None,
         severity=_severity("critical" if against.blocking else "warning"),
-        description=f"{version}: {standing.conclusion}",
-        metadata={
-            "verdict": comparison.verdict,
-            "action": comparison.action,
-            "approved": standing.approved,
-            "cases_regressed": len(comparison.regressed),
-            "cases_improved": len(comparison.improved),
-        },
+        description="\n".join([*lines, *([standings.note] if standings.note else ())]),
+        metadata=by_comparison(standings, _numbers),
     )
+
+
+def _numbers(standing: Standing) -> dict[str, Any]:
+    comparison = standing.comparison
+    return {
+        "verdict": comparison.verdict,
+        "action": comparison.action,
+        "approved": standing.approved,
+        "cases_regressed": len(comparison.regressed),
+        "cases_improved": len(comparison.improved),
+    }
 
 
 def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:

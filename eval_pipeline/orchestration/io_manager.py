@@ -6,21 +6,11 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.comparison import Comparison
 from eval_pipeline.scoring import Evaluation, Identity
-from eval_pipeline.store import AnswerTable, GoldenTable, Proposal, Scored, Store
+from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, Store
 
 GOLDEN_SET = "golden_set"
 """The stage that has no partitions."""
-
-
-class Compared(msgspec.Struct, frozen=True):
-    """An evaluation's comparison with its baseline, if it has one."""
-
-    identity: Identity
-    comparison: Comparison | None
-    proposal: Proposal | None = None
-    """What a significant improvement proposes."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -54,8 +44,7 @@ class StoreIOManager(dg.IOManager):
         elif isinstance(obj, Evaluation):
             store.keep_evaluation(obj)
         elif isinstance(obj, Compared):
-            store.keep_comparison(obj.identity, obj.comparison)
-            store.keep_proposal(suite, obj.identity.outputs.version, obj.proposal)
+            store.keep_compared(obj)
         elif isinstance(obj, Report):
             store.keep_report(obj.identity, obj.text)
         else:
@@ -97,8 +86,7 @@ class StoreIOManager(dg.IOManager):
         if stage == "report":
             text = store.report(suite, version)
             return None if text is None else Report(evaluation.identity, text)
-        proposals = [each for each in store.proposals(suite) if each.version == version]
-        return Compared(evaluation.identity, store.comparison(suite, version), *proposals)
+        return store.compared(suite, version)
 
 
 def _run_of(context: dg.InputContext) -> str:

@@ -13,17 +13,17 @@ import yaml
 
 from eval_pipeline.answers import Stopping
 from eval_pipeline.asking import Progress
-from eval_pipeline.decisions import FailedCheck, Objections, Standing, objections, own_approvals, standing_of
+from eval_pipeline.decisions import FailedCheck, Objections, Standings, objections_to, standings_of
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
-from eval_pipeline.orchestration.io_manager import Compared
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.reports import readable
+from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.stages import Workbench
-from eval_pipeline.store import AnswerTable
+from eval_pipeline.store import AnswerTable, Compared
 
 INSTANCE_FILE = "dagster.yaml"
 LONGEST_REASON = 300
@@ -98,8 +98,8 @@ class Outcome:
     problems: list[Problem]
     """Why there is no evaluation, or only part of one."""
     evaluation: Evaluation | None
-    standing: Standing | None
-    """How it stands against the baseline."""
+    standings: Standings
+    """How it stands against the baseline and against what it would replace."""
     failed: list[FailedCheck]
     """Checks that failed besides those on gates, limits, comparison and sign-off."""
     unsigned: str
@@ -110,9 +110,7 @@ class Outcome:
     def objections(self) -> Objections:
         """What speaks against the evaluation."""
         assert self.evaluation is not None
-        approvals = own_approvals(self.bench, self.evaluation, self.standing)
-        standings = [self.standing] if self.standing else []
-        return objections(self.evaluation, standings, approvals, self.failed)
+        return objections_to(self.bench, self.evaluation, self.standings, self.failed)
 
 
 def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
@@ -129,8 +127,10 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         return list(result.get_asset_check_evaluations())
 
 
-def execute(bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress) -> Outcome:
-    """Run the whole chain for a version."""
+def execute(
+    bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress, since: str = HEAD
+) -> Outcome:
+    """Run the whole chain for a version; what it would replace is what was in use at a revision of Git."""
     project, suite = bench.project, bench.suite
     chain = assets.build_chain(suite, project)
     definitions = dg.Definitions(
@@ -150,7 +150,10 @@ def execute(bench: Workbench, version: str, config: Mapping[str, Any], progress:
             partition_key=version,
             run_config={
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-                "ops": {f"{suite.name}__model_outputs": {"config": given}},
+                "ops": {
+                    f"{suite.name}__model_outputs": {"config": given},
+                    f"{suite.name}__baseline_comparison": {"config": {"since": since}},
+                },
             },
             tags={PROCESS_TAG: this_process()},
             resources={assets.PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
@@ -169,7 +172,7 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
     failed = [check for check in checks if not check.passed]
     problems = [problem for check in failed for problem in problems_of(check)]
     if not result.success:
-        return Outcome(bench, problems, None, None, [], "")
+        return Outcome(bench, problems, None, Standings(), [], "")
     compared: Compared = result.output_for_node(f"{suite}__baseline_comparison")
     answers: AnswerTable = result.output_for_node(f"{suite}__model_outputs")
     messages = {check.check_name: readable(check.description or "") for check in failed}
@@ -177,7 +180,7 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         bench,
         problems,
         result.output_for_node(f"{suite}__metrics"),
-        standing_of(bench.golden_folder, compared.comparison) if compared.comparison else None,
+        standings_of(bench.golden_folder, compared),
         [
             FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
             for check in failed

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eval_pipeline.files import LARGEST_YAML, Violation, content_hash, parse_yaml, violations_of
-from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path
+from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
+from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.suite import Suite
 
 _VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>[0-9]+)\.(?P<minor>[0-9]+)")
@@ -40,6 +42,8 @@ class Prompt(msgspec.Struct, frozen=True):
     body: str
     body_line: int
     """The line of the file on which the body starts."""
+    commit: str = ""
+    """The commit at which the file held this; blank for the file as it is."""
 
     @property
     def name(self) -> str:
@@ -83,11 +87,16 @@ def load_prompt(suite: Suite, folder: Path, version: str, problems: Problems) ->
     """One version of a suite's prompts, or None where it has problems."""
     path = prompt_file(folder, version)
     before = len(problems)
-    prompt = _parse(suite, path, problems)
-    if prompt is not None:
-        for line, message, remedy in _template_problems(prompt.body, suite.variables):
-            problems.add(path, message, remedy, line=prompt.body_line + line - 1, field="template")
+    text = _read(path, problems)
+    prompt = load_prompt_text(suite, path, text, problems) if text is not None else None
     return prompt if len(problems) == before else None
+
+
+def prompt_at(suite: Suite, path: Path, text: str, commit: str) -> Prompt:
+    """A version as its file held it at a commit, whatever other files there are now."""
+    place = Path(f"{path} at {commit[:SHORT_COMMIT]}")
+    prompt = without_problems(lambda problems: load_prompt_text(suite, place, text, problems, alone=True))
+    return replace(prompt, version=path.stem, path=path, commit=commit)
 
 
 def load_prompts(suite: Suite, folder: Path, problems: Problems) -> list[Prompt]:
@@ -126,7 +135,7 @@ def active_versions(suite: Suite, folder: Path) -> list[str]:
     bystanders = {
         shown_path(folder / f"{version}.md")
         for version in versions_in(folder)
-        if _NOT_ACTIVE.search((folder / f"{version}.md").read_text(encoding="utf-8", errors="replace"))
+        if not may_be_active(file_text(folder / f"{version}.md"))
     }
     strays = {shown_path(file) for file in folder.glob("*.md") if not _VERSION.fullmatch(file.stem)}
     relevant = [problem for problem in problems if problem.file not in bystanders | strays]
@@ -135,26 +144,37 @@ def active_versions(suite: Suite, folder: Path) -> list[str]:
     return [prompt.version for prompt in prompts if prompt.front.status == "active"]
 
 
+def file_text(path: Path) -> str:
+    """What a file holds, as far as it can be read."""
+    return path.read_text(encoding="utf-8-sig", errors="replace")
+
+
+def may_be_active(text: str) -> bool:
+    """Whether a prompt file that cannot be used might be the active version's."""
+    return not _NOT_ACTIVE.search(text)
+
+
 def versions_in(folder: Path) -> list[str]:
     """The versions a folder holds, in order."""
     versions = (path.stem for path in folder.glob("*.md") if _VERSION.fullmatch(path.stem))
     return sorted(versions, key=version_order)
 
 
-def _parse(suite: Suite, path: Path, problems: Problems) -> Prompt | None:
+def _read(path: Path, problems: Problems) -> str | None:
     if path.stat().st_size > LARGEST_YAML:
         problems.add(path, f"has more than {LARGEST_YAML:,} bytes", "Shorten the prompt.", line=1)
         return None
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         problems.add(path, f"byte {error.start} is not UTF-8", "Save the file as UTF-8.")
         return None
-    return load_prompt_text(suite, path, text, problems)
 
 
-def load_prompt_text(suite: Suite, path: Path, text: str, problems: Problems) -> Prompt | None:
-    """A version from the text of its file."""
+def load_prompt_text(
+    suite: Suite, path: Path, text: str, problems: Problems, *, alone: bool = False
+) -> Prompt | None:
+    """A version from the text of its file; `alone` says nothing of its predecessor, which may be gone."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         problems.add(
@@ -166,18 +186,18 @@ def load_prompt_text(suite: Suite, path: Path, text: str, problems: Problems) ->
         return None
 
     def check(front: FrontMatter) -> Iterator[Violation]:
-        return _contradictions(suite, path, front)
+        yield from _contradictions(suite, front)
+        if not alone:
+            yield from _wrong_predecessor(path, front)
 
     front = parse_yaml(match["yaml"], 2, path, FrontMatter, problems, check)
     if front is None:
         return None
+    body, body_line = text[match.end() :], text.count("\n", 0, match.end()) + 1
+    for line, message, remedy in _template_problems(body, suite.variables):
+        problems.add(path, message, remedy, line=body_line + line - 1, field="template")
     return Prompt(
-        path.stem,
-        path,
-        front,
-        msgspec.convert(front.parameters, suite.parameters),
-        text[match.end() :],
-        text.count("\n", 0, match.end()) + 1,
+        path.stem, path, front, msgspec.convert(front.parameters, suite.parameters), body, body_line
     )
 
 
@@ -195,10 +215,15 @@ def as_written(text: str) -> Written | None:
     return Written(front, text[match.end() :]) if match and front else None
 
 
-def _contradictions(suite: Suite, path: Path, front: FrontMatter) -> Iterator[Violation]:
-    """What the front matter says that its suite or its folder denies."""
+def _contradictions(suite: Suite, front: FrontMatter) -> Iterator[Violation]:
+    """What the front matter says that its suite denies."""
     if front.suite != suite.name:
         yield Violation(("suite",), f"is {front.suite!r}", f"In this folder it is {suite.name!r}.")
+    yield from violations_of(front.parameters, suite.parameters, ("parameters",))
+
+
+def _wrong_predecessor(path: Path, front: FrontMatter) -> Iterator[Violation]:
+    """What is wrong with the version that the front matter names as the one before it."""
     versions = versions_in(path.parent)
     if front.predecessor is not None and front.predecessor not in versions:
         remedy = f"Versions: {', '.join(versions)}."
@@ -208,7 +233,6 @@ def _contradictions(suite: Suite, path: Path, front: FrontMatter) -> Iterator[Vi
     elif front.predecessor is not None and prompt_name(front.predecessor) != prompt_name(path.stem):
         remedy = f"Name a version of {prompt_name(path.stem)}."
         yield Violation(("predecessor",), f"{front.predecessor!r} is another prompt", remedy)
-    yield from violations_of(front.parameters, suite.parameters, ("parameters",))
 
 
 def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:

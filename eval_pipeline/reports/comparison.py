@@ -34,8 +34,9 @@ def comparison_table(suite: Suite, comparison: Comparison) -> Table:
 def impact_table(suite: Suite, comparison: Comparison) -> Table:
     """What became of the gated metrics, for a changelog."""
     unit = units(suite)
+    before = comparison.identities[0].version if comparison.identities else comparison.before
     return Table(
-        ("Metric", comparison.before, comparison.after, "Delta"),
+        ("Metric", before, comparison.after, "Delta"),
         [
             (each.metric, *_moved(each.before, each.after, each.difference, unit[each.metric]))
             for each in comparison.metrics

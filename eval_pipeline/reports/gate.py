@@ -42,18 +42,18 @@ def to_markdown(decisions: Sequence[Decision], suites: dict[str, Suite], untouch
 
 
 def gate_table(decisions: Sequence[Decision], suites: dict[str, Suite]) -> Table:
-    """Every version with its state, its headline and how it stands against the baseline."""
+    """Every version with its state, its headline and how it stands against what it is compared with."""
     return Table(
-        ("", "suite", "version", "headline", "against the baseline"),
+        ("", "suite", "version", "headline", "compared"),
         [
-            (SIGNS[each.state], each.suite, each.version, _headline(each, suites), _change(each))
+            (SIGNS[each.state], each.suite, each.version, _headline(each, suites), _compared(each))
             for each in decisions
         ],
     )
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """What was decided about a version and why, then what else differs from the baseline."""
+    """What was decided about a version and why, then what else differs from what it is compared with."""
     lines = signed_lines(decision.reasons, decision.approved, decision.warnings)
     return [*(lines or ["✓ Every gate passes, and no comparison speaks against it."]), *decision.notes]
 
@@ -63,13 +63,17 @@ def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
     yield bullets(plain(line, LONGEST_LINE) for line in decision_lines(decision))
     if decision.stopping:
         yield plain(decision.stopping.text)
-    standing = decision.standing
-    if standing and standing.comparison.action == "proceed":
-        yield plain(f"Against {standing.comparison.before}: {standing.conclusion}", LONGEST_LINE)
+    compared = decision.standings.all
+    for each in compared:
+        if each.comparison.action == "proceed":
+            yield plain(f"Against {each.comparison.before}: {each.conclusion}", LONGEST_LINE)
     if decision.evaluation and decision.suite in suites:
         suite = suites[decision.suite]
         numbers = [metric_table(suite, decision.evaluation.summary)]
-        numbers += [comparison_table(suite, standing.comparison)] if standing else []
+        numbers += [
+            comparison_table(suite, each.comparison)._replace(title=f"Against {each.comparison.before}")
+            for each in compared
+        ]
         yield f"<details><summary>All numbers</summary>\n\n{tables(numbers)}\n\n</details>"
 
 
@@ -81,11 +85,14 @@ def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
     return f"{suite.headline} {number(value, suite.metric(suite.headline).unit)}"
 
 
-def _change(decision: Decision) -> str:
-    if decision.standing is None:
-        return "no baseline" if decision.evaluation else ""
-    verdict = decision.standing.comparison.verdict
-    return f"{verdict}, approved" if decision.standing.approved else verdict
+def _compared(decision: Decision) -> str:
+    if decision.evaluation is None:
+        return ""
+    verdicts = [
+        f"{each.comparison.verdict}{', approved' if each.approved else ''} against {each.comparison.before}"
+        for each in decision.standings.all
+    ]
+    return "; ".join(verdicts if decision.standings.baseline else ["no baseline", *verdicts])
 
 
 def to_junit(decisions: Sequence[Decision]) -> bytes:
@@ -142,7 +149,10 @@ def to_report(
                 "report": score_report(suites[each.suite], each.evaluation.summary, each.settings)
                 if each.evaluation
                 else None,
-                "comparison": comparison_data(each.standing) if each.standing else None,
+                "comparison": comparison_data(each.standings.baseline) if each.standings.baseline else None,
+                "comparisons": [comparison_data(standing) for standing in each.standings.all],
+                "not_compared": each.standings.missing,
+                "notes": each.notes,
             }
             for each in decisions
         ],

@@ -1,9 +1,9 @@
 """The report on an evaluation, on one page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from eval_pipeline.answers import Stopping
-from eval_pipeline.decisions import Objections, Standing
+from eval_pipeline.decisions import Objections, Standings
 from eval_pipeline.reports.cases import hidden_problems, size_of, worst_cases
 from eval_pipeline.reports.comparison import comparison_text
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
@@ -39,7 +39,7 @@ def report(
     suite: Suite,
     evaluation: Evaluation,
     scores: Scores,
-    standing: Standing | None,
+    standings: Standings,
     against: Objections,
     stopping: Stopping | None = None,
     proposal: Proposal | None = None,
@@ -58,8 +58,7 @@ def report(
         f"## Decision\n\n{lines or 'Every gate passes, and no comparison speaks against it.'}",
         f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
-        "## Against the baseline\n\n"
-        + (comparison_text(suite, standing) if standing else "There is no baseline to compare with."),
+        *_comparisons(suite, standings),
         plain(proposal.text, LONGEST_LINE) if proposal else "",
         f"## Worst cases\n\n{worst_cases(suite, evaluation.case_results, scores)}",
         "## Groups and tables",
@@ -69,6 +68,16 @@ def report(
         f"## Identity\n\n{table(_identity(evaluation))}",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _comparisons(suite: Suite, standings: Standings) -> Iterator[str]:
+    """A section for each comparison, and what is to be said of those that are not there."""
+    if standings.baseline is None:
+        yield "## Against the baseline\n\nThere is no baseline to compare with."
+    for each in standings.all:
+        yield f"## Against {plain(each.comparison.before)}\n\n{comparison_text(suite, each)}"
+    if standings.note:
+        yield plain(f"{standings.note}.", LONGEST_LINE)
 
 
 def _identity(evaluation: Evaluation) -> Table:

@@ -127,11 +127,11 @@ def model_notes(summary: Summary) -> list[str]:
 def _left_open(summary: Summary, model: MeasuredModel) -> str:
     """What a model's error leaves of the metrics whose gates it cannot settle."""
     left = [
-        f"its error leaves {gate.metric} at {' to '.join(map(number, gate.interval))}"
+        f"{gate.metric} at {' to '.join(map(number, gate.interval))}"
         for gate in summary.gates
         if gate.interval and gate.metric in model.metrics
     ]
-    return "".join(f"; {each}" for each in left)
+    return f"; its error leaves {', '.join(left)}" if left else ""
 
 
 def model_list(summary: Summary) -> str:

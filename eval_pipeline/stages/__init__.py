@@ -8,15 +8,20 @@ from eval_pipeline.stages.answers import (
     estimate_cost,
     prepare_asking,
 )
-from eval_pipeline.stages.comparisons import compare_versions, compare_with_baseline
+from eval_pipeline.stages.comparisons import (
+    compare_evaluation,
+    compare_versions,
+    compare_with_baseline,
+    estimate_replaced,
+)
 from eval_pipeline.stages.golden import LoadedGolden, load_golden
 from eval_pipeline.stages.scores import evaluate, evaluations_beside, score_answers
 from eval_pipeline.stages.workbench import Workbench
 
 # fmt: off
 __all__ = [
-    "DEFAULT_SAMPLE", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases", "compare_versions",
-    "compare_with_baseline", "current_answers", "estimate_cost", "evaluate", "evaluations_beside",
-    "load_golden", "prepare_asking", "score_answers",
+    "DEFAULT_SAMPLE", "LoadedGolden", "NotCurrent", "Workbench", "answer_cases", "compare_evaluation",
+    "compare_versions", "compare_with_baseline", "current_answers", "estimate_cost", "estimate_replaced",
+    "evaluate", "evaluations_beside", "load_golden", "prepare_asking", "score_answers",
 ]
 # fmt: on

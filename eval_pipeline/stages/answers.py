@@ -63,13 +63,28 @@ def prepare_asking(
     """
     if not _SAMPLE.fullmatch(sample):
         raise bad_value("sample", f"{sample!r} is not a label", "Use letters, digits, dots, - and _ only.")
-    trials = parse_trials(trials)
-    prompt = usable_prompt(bench, version)
+    return _asking(bench, usable_prompt(bench, version), engine, parse_trials(trials), sample)
+
+
+def _asking(
+    bench: Workbench, prompt: Prompt, engine: str | None, trials: Trials | None, sample: str
+) -> Asking:
     resources = bench.context.resources
     opened = open_engine(bench.project, bench.suite, prompt, engine, resources, sample)
+    if isinstance(opened, MeteredEngine):  # a budget is for all that an evaluation asks of an engine
+        opened.purse = bench.purses.setdefault(opened.name, opened.purse)
     if isinstance(trials, TrialRange) and not opened.varies:
         trials = None
     return Asking(prompt, opened, resources, trials or opened.trials)
+
+
+def asking_like(bench: Workbench, prompt: Prompt, like: OutputsIdentity) -> Asking:
+    """A prompt to be asked as another one was: by the same engine, as often, in the same sample."""
+    asking = _asking(bench, prompt, like.engine, like.trials, like.sample)
+    engine = asking.engine
+    if engine.prepared_elsewhere and not engine.varies:  # a file of outputs holds what trials it holds
+        return replace(asking, trials=min(like.trials, most_trials(engine.trials)))
+    return asking
 
 
 def answer_cases(
@@ -87,9 +102,33 @@ def answer_cases(
     With a range of trials, the comparison with the baseline decides after each one whether to ask another.
     """
     asking = prepare_asking(bench, version, engine=engine, trials=trials, sample=sample)
-    identity = OutputsIdentity(
+    looks = None
+    if isinstance(asking.trials, TrialRange):
+        looks = _looks(bench, golden, version, asking.trials)
+    identity = identity_of(bench, golden, asking, sample)
+    return _collect(bench, golden, asking, identity, progress, looks)
+
+
+def known_or_asked(
+    bench: Workbench,
+    golden: GoldenTable,
+    asking: Asking,
+    identity: OutputsIdentity,
+    subject: str,
+    progress: Progress | None,
+) -> AnswerTable | None:
+    """Answers that are there already and hold no error, else new ones; without progress nothing is asked."""
+    known = bench.store.answers(identity)
+    if progress is None or (known is not None and not known.costs.errors):
+        return known
+    return _collect(bench, golden, asking, identity, progress, subject=subject)
+
+
+def identity_of(bench: Workbench, golden: GoldenTable, asking: Asking, sample: str) -> OutputsIdentity:
+    """What identifies the answers that asking will bring."""
+    return OutputsIdentity(
         suite=bench.suite.name,
-        version=version,
+        version=asking.prompt.version,
         prompt_hash=asking.prompt.hash,
         inputs_hash=golden.facts.inputs_hash,
         engine=asking.engine.name,
@@ -97,12 +136,20 @@ def answer_cases(
         sample=sample,
         trials=most_trials(asking.trials),
     )
-    looks = None
-    if isinstance(asking.trials, TrialRange):
-        looks = _looks(bench, golden, version, asking.trials)
-    folder = bench.store.outputs_folder(bench.suite.name, version)
+
+
+def _collect(
+    bench: Workbench,
+    golden: GoldenTable,
+    asking: Asking,
+    identity: OutputsIdentity,
+    progress: Progress | None,
+    looks: Looks | None = None,
+    subject: str = "",
+) -> AnswerTable:
+    folder = bench.store.outputs_folder(bench.suite.name, identity.version)
     questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
-    return collect_outputs(questions, asking.engine, identity, folder, progress or Silence(), looks)
+    return collect_outputs(questions, asking.engine, identity, folder, progress or Silence(), looks, subject)
 
 
 def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange) -> Looks:

@@ -1,24 +1,79 @@
-"""The last stage: an evaluation against its baseline, or against another version."""
+"""The last stage: an evaluation against its baseline, against what it would replace, or against a version."""
 
-from eval_pipeline.comparison import Comparison, Side, compare
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.asking import Progress
+from eval_pipeline.comparison import Comparison, Role, Side, compare
+from eval_pipeline.engines import Estimate
+from eval_pipeline.problems import BadInput
+from eval_pipeline.prompts import Prompt, Replaced, replaced_by
+from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Scores
+from eval_pipeline.stages.answers import (
+    Asking,
+    NotCurrent,
+    asking_like,
+    estimate_cost,
+    identity_of,
+    known_or_asked,
+    usable_prompt,
+)
 from eval_pipeline.stages.workbench import Workbench
-from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
+from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
+
+
+def compare_evaluation(
+    bench: Workbench,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scored: Scored,
+    *,
+    since: str = HEAD,
+    progress: Progress | None = None,
+    activating: bool = False,
+    with_baseline: bool = True,
+) -> Compared:
+    """Compare an evaluation with the baseline and with what it would replace since a revision of Git.
+
+    What would be replaced is asked as the evaluation was, unless its answers are known; without progress,
+    as where a release is decided, nothing is asked. Where the baseline holds the very answers of what would
+    be replaced, there is one comparison. An archived version replaces nothing unless it is to be activated.
+    """
+    baseline = _baseline(bench, answers.identity.version) if with_baseline else None
+    sides = [baseline] if baseline else []
+    replaced = Replaced()
+    try:
+        prompt = _as_answered(bench, answers.identity)
+        if activating or prompt.front.status != "archived":
+            replaced = replaced_by(bench.project, bench.suite, prompt, since)
+        if replaced.prompt is not None:
+            asking = asking_like(bench, replaced.prompt, answers.identity)
+            wanted = _Wanted(
+                replaced.label, asking, identity_of(bench, golden, asking, answers.identity.sample)
+            )
+            if baseline and wanted.is_held_by(baseline.identity):
+                sides = [replace(baseline, label=f"baseline {replaced.label}")]
+            else:
+                sides.append(_replaced_side(bench, golden, wanted, answers.identity, progress))
+    except BadInput as bad:
+        replaced = Replaced(missing="; ".join(map(str, bad.problems)))
+    comparisons = _compare(bench, golden, sides, _side(answers, golden, scores=scored.scores))
+    return Compared(scored.identity, comparisons, replaced.missing, replaced.note)
 
 
 def compare_with_baseline(
     bench: Workbench, golden: GoldenTable, answers: AnswerTable, scores: Scores | None = None
 ) -> Comparison | None:
-    """Compare answers with the baseline of their prompt; None where no baseline was ever promoted.
+    """Compare answers with the baseline of their prompt alone; None where none was ever promoted.
 
     Scores of these answers against the golden set as it is are used where they are there already.
     """
-    folder = bench.golden_folder
-    baseline = read_baseline(folder, answers.identity.version)
-    if baseline is None:
-        return None
-    before = baseline_side(folder, answers.identity.version, baseline)
-    return _compare(bench, golden, before, side(answers, golden, scores))
+    before = _baseline(bench, answers.identity.version)
+    sides = [before] if before else []
+    return next(iter(_compare(bench, golden, sides, _side(answers, golden, scores=scores))), None)
 
 
 def compare_versions(
@@ -29,29 +84,96 @@ def compare_versions(
     scores: Scores | None = None,
 ) -> Comparison:
     """Compare two prompt versions with each other; `scores` are those of the version after."""
-    return _compare(bench, golden, side(before, golden), side(after, golden, scores))
+    (comparison,) = _compare(bench, golden, [_side(before, golden)], _side(after, golden, scores=scores))
+    return comparison
 
 
-def side(answers: AnswerTable, golden: GoldenTable, scores: Scores | None = None) -> Side:
+def estimate_replaced(
+    bench: Workbench, golden: GoldenTable, asking: Asking, sample: str
+) -> tuple[str, Estimate] | None:
+    """What would be replaced, and what asking it would cost at most; None where nothing is to be asked."""
+    like = identity_of(bench, golden, asking, sample)
+    replaced = replaced_by(bench.project, bench.suite, asking.prompt)
+    if replaced.prompt is None:
+        return None
+    other = asking_like(bench, replaced.prompt, like)
+    wanted = _Wanted(replaced.label, other, identity_of(bench, golden, other, sample))
+    baseline = _baseline(bench, like.version)
+    if baseline and wanted.is_held_by(baseline.identity):
+        return None
+    return replaced.label, estimate_cost(bench, golden, other)
+
+
+class _Wanted(NamedTuple):
+    """A version that is to be a side of a comparison, and how it is asked."""
+
+    label: str
+    asking: Asking
+    identity: OutputsIdentity
+
+    def is_held_by(self, known: OutputsIdentity) -> bool:
+        """Whether answers are those that asking would bring; where they never vary, of any sample."""
+        alike = all(
+            getattr(known, name) == getattr(self.identity, name)
+            for name in ("prompt_hash", "inputs_hash", "engine", "model")
+        )
+        same_sample = known.sample == self.identity.sample or not self.asking.engine.varies
+        return alike and same_sample and known.trials >= self.identity.trials
+
+
+def _replaced_side(
+    bench: Workbench, golden: GoldenTable, wanted: _Wanted, like: OutputsIdentity, progress: Progress | None
+) -> Side:
+    subject = f"{wanted.label}, to compare with,"
+    answers = known_or_asked(bench, golden, wanted.asking, wanted.identity, subject, progress)
+    if answers is None:
+        raise NotCurrent(like.version, f"was not compared with {wanted.label} yet", bench.suite.name)
+    return _side(answers, golden, wanted.label, "replaced")
+
+
+def _as_answered(bench: Workbench, outputs: OutputsIdentity) -> Prompt:
+    """The prompt that answers were given to; it must still be there."""
+    prompt = usable_prompt(bench, outputs.version)
+    if prompt.hash != outputs.prompt_hash:
+        raise NotCurrent(outputs.version, "changed since it was evaluated", bench.suite.name)
+    return prompt
+
+
+def _baseline(bench: Workbench, version: str) -> Side | None:
+    baseline = read_baseline(bench.golden_folder, version)
+    return baseline_side(bench.golden_folder, version, baseline) if baseline else None
+
+
+def _side(
+    answers: AnswerTable,
+    golden: GoldenTable,
+    label: str = "",
+    role: Role = "version",
+    scores: Scores | None = None,
+) -> Side:
     """Stored answers as one side of a comparison."""
     return Side(
-        answers.identity.version,
+        label or answers.identity.version,
         answers.identity,
         answers,
         answers.input_hashes(),
         golden.facts.golden_hash,
         scores,
+        role,
     )
 
 
-def _compare(bench: Workbench, golden: GoldenTable, before: Side, after: Side) -> Comparison:
-    (comparison,) = compare(
+def _compare(
+    bench: Workbench, golden: GoldenTable, before: Sequence[Side], after: Side
+) -> tuple[Comparison, ...]:
+    if not before:
+        return ()
+    return compare(
         bench.suite,
         golden.hashes("input_hash"),
         lambda: golden.cases(bench.suite),
-        [before],
+        before,
         after,
         bench.gates,
         bench.context,
     )
-    return comparison

@@ -4,6 +4,7 @@ from functools import cached_property
 from pathlib import Path
 
 from eval_pipeline.asking import judged_context
+from eval_pipeline.engines import Purse
 from eval_pipeline.gates import GATES_FILE, Gate, MeasuredModel, read_gates, read_operation_gates
 from eval_pipeline.problems import without_problems
 from eval_pipeline.project import Project
@@ -19,6 +20,8 @@ class Workbench:
         self.project = project
         self.suite = suite
         self.store = Store(project.state)
+        self.purses: dict[str, Purse] = {}
+        """What is left of each engine's budget."""
 
     @property
     def golden_folder(self) -> Path:

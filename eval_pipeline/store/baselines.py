@@ -74,6 +74,7 @@ def baseline_side(golden: Path, version: str, baseline: Baseline) -> Side:
         answers,
         baseline.cases,
         baseline.identity.golden_hash,
+        role="baseline",
     )
 
 

@@ -4,12 +4,17 @@ Everything is stored under the hash of what it was made from, so nothing is ever
 something else; a pointer beside it names the latest.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.files import write_json, write_text
 from eval_pipeline.problems import BadInput, Problems
@@ -19,6 +24,7 @@ from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, wri
 
 T = TypeVar("T")
 LATEST = "latest"
+COMPARED = "comparisons.json"
 
 
 class Scored(msgspec.Struct, frozen=True):
@@ -26,6 +32,19 @@ class Scored(msgspec.Struct, frozen=True):
 
     identity: Identity
     scores: Scores
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """Everything that an evaluation was compared with: the baseline, and what it would replace."""
+
+    identity: Identity
+    comparisons: tuple[Comparison, ...]
+    missing: str = ""
+    """Why it could not be compared with what it would replace; blank where it was, or replaces nothing."""
+    note: str = ""
+    """Why nobody knows what it would replace."""
+    proposal: Proposal | None = None
+    """What a significant improvement proposes."""
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -71,6 +90,12 @@ class Store:
         """The latest answers."""
         return _open_latest(self.outputs_folder(suite, version), AnswerTable.open)
 
+    def answers(self, identity: OutputsIdentity) -> AnswerTable | None:
+        """The answers of that very identity, whether they are the latest or not."""
+        path = self.outputs_folder(identity.suite, identity.version) / f"{identity.id}.parquet"
+        with _naming_damage(path):
+            return AnswerTable.open(path) if path.is_file() else None
+
     def keep_golden(self, suite: str, table: GoldenTable) -> None:
         """Make a golden table the latest."""
         write_text(self.golden_folder(suite) / LATEST, table.path.name)
@@ -92,13 +117,11 @@ class Store:
         """Store an evaluation's numbers."""
         write_json(self._folder_of(evaluation.identity) / "evaluation.json", evaluation)
 
-    def keep_comparison(self, identity: Identity, comparison: Comparison | None) -> None:
-        """Store how an evaluation compares with the baseline; None where there is no baseline."""
-        path = self._folder_of(identity) / "comparison.json"
-        if comparison is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_json(path, comparison)
+    def keep_compared(self, compared: Compared) -> None:
+        """Store an evaluation's comparisons, and what its version proposes."""
+        outputs = compared.identity.outputs
+        write_json(self._folder_of(compared.identity) / COMPARED, replace(compared, proposal=None))
+        self.keep_proposal(outputs.suite, outputs.version, compared.proposal)
 
     def keep_proposal(self, suite: str, version: str, proposal: Proposal | None) -> None:
         """Store what a version proposes; None takes back what it proposed before."""
@@ -143,9 +166,11 @@ class Store:
         """The latest evaluation."""
         return _read(self._latest_evaluation(suite, version), "evaluation.json", Evaluation)
 
-    def comparison(self, suite: str, version: str) -> Comparison | None:
-        """The comparison of the latest evaluation with the baseline."""
-        return _read(self._latest_evaluation(suite, version), "comparison.json", Comparison)
+    def compared(self, suite: str, version: str) -> Compared | None:
+        """What the latest evaluation was compared with, and what the version proposes."""
+        compared = _read(self._latest_evaluation(suite, version), COMPARED, Compared)
+        proposals = [each for each in self.proposals(suite) if each.version == version]
+        return replace(compared, proposal=proposals[0]) if compared and proposals else compared
 
     def report(self, suite: str, version: str) -> str | None:
         """The report of the latest evaluation."""
@@ -165,9 +190,15 @@ def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
     pointer = folder / LATEST
     if not pointer.is_file():
         return None
-    try:
+    with _naming_damage(folder):
         path = folder / pointer.read_text(encoding="utf-8").strip()
         return open_(path) if path.exists() and path != folder else None
+
+
+@contextmanager
+def _naming_damage(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
         raise _damaged(folder, error) from None
 

@@ -219,39 +219,17 @@ def _answer(row: dict[str, Any]) -> Answer:
 def _golden_schema() -> pa.Schema:
     import pyarrow as pa
 
-    text, data = pa.string(), pa.binary()
-    return pa.schema(
-        {
-            "case_id": text,
-            "file": text,
-            "line": pa.int64(),
-            "input": data,
-            "expected": data,
-            "attributes": data,
-            "input_hash": text,
-            "case_hash": text,
-        }
-    )
+    texts = dict.fromkeys(("case_id", "file", "input_hash", "case_hash"), pa.string())
+    return pa.schema({**texts, "line": pa.int64(), **dict.fromkeys(ENCODED, pa.binary())})
 
 
 def _answer_schema() -> pa.Schema:
     import pyarrow as pa
 
-    text, number = pa.string(), pa.float64()
-    return pa.schema(
-        {
-            "case_id": text,
-            "trial": pa.int64(),
-            "input_hash": text,
-            "text": text,
-            "error": text,
-            "detail": text,
-            "latency_ms": number,
-            "cost_usd": number,
-            "tokens": pa.binary(),
-            "carried": pa.binary(),
-        }
-    )
+    texts = dict.fromkeys(("case_id", "input_hash", "text", "error", "detail"), pa.string())
+    numbers = dict.fromkeys(("latency_ms", "cost_usd"), pa.float64())
+    encoded = dict.fromkeys(("tokens", "carried"), pa.binary())
+    return pa.schema({**texts, "trial": pa.int64(), **numbers, **encoded})
 
 
 class _RowWriter:

@@ -61,6 +61,13 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
     for name in suite_names(project):
         for version in versions_in(project.prompts(name)):
             assert f"\n{name}: {version}\n" in f"\n{done.stdout}"
+            compared = Store(project.state).compared(name, version)
+            assert compared is not None
+            assert not compared.missing
+            replaced = [each.before for each in compared.comparisons if each.role != "baseline"]
+            in_use = f"{version.rpartition('-')[0]}-v1.1 (in use)"
+            assert replaced == ([in_use] if version.endswith("-v2.0") else []), version
+            assert bool(compared.note) == version.endswith("-v1.1")
     assert "heritage summary: Every heritage task meets its targets." in done.stdout
 
 

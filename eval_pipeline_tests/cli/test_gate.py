@@ -22,6 +22,7 @@ from eval_pipeline.decisions import (
     Decision,
     FailedCheck,
     Standing,
+    Standings,
     change_since,
     decide,
     objections,
@@ -182,7 +183,7 @@ SCENARIOS = {
         {CANDIDATE: "warn"},
         (
             rf"⚠ toy: {CANDIDATE} \(prompt\)\n"
-            rf"  ⚠ against baseline {ACTIVE}: (regressed|inconclusive); investigate\. ",
+            rf"  ⚠ against baseline {ACTIVE} \(in use\): (regressed|inconclusive); investigate\. ",
         ),
     ),
     "regressed by more than 5 points": Scenario(
@@ -190,7 +191,7 @@ SCENARIOS = {
         1,
         {CANDIDATE: "block", ACTIVE: "pass"},
         (
-            rf"✗ toy: {CANDIDATE} \(prompt\)\n  ✗ against baseline {ACTIVE}: regressed; block\. ",
+            rf"✗ toy: {CANDIDATE} \(prompt\)\n  ✗ against baseline {ACTIVE} \(in use\): regressed; block\. ",
             rf"✓ toy: {ACTIVE} \(gates\)\n",
         ),
     ),
@@ -200,7 +201,7 @@ SCENARIOS = {
         {CANDIDATE: "block"},
         (
             r"  ✗ accuracy: 40\.0 % is in the fail zone \(< 50 %\)\.\n",
-            rf"  ✗ against baseline {ACTIVE}: regressed; block\. ",
+            rf"  ✗ against baseline {ACTIVE} \(in use\): regressed; block\. ",
         ),
     ),
     "golden set changed": Scenario(
@@ -216,7 +217,7 @@ SCENARIOS = {
         signed_expectation,
         0,
         {ACTIVE: "pass"},
-        (rf"✓ toy: {ACTIVE} \(golden set\)\n  Note: The golden set changed since; both sides are scored",),
+        (rf"✓ toy: {ACTIVE} \(golden set\)\n  Note: Against baseline {ACTIVE}: The golden set changed",),
     ),
     "golden set broken": Scenario(
         broken_case,
@@ -248,7 +249,7 @@ SCENARIOS = {
         {ACTIVE: "pass"},
         (
             rf"✓ toy: {ACTIVE} \(prompt, engines\)\n"
-            r"  Note: The engine differs: recorded before, embedded after\.\n",
+            rf"  Note: Against baseline {ACTIVE}: The engine differs: recorded before, embedded after\.\n",
         ),
     ),
     "only unread text changed": Scenario(
@@ -440,6 +441,53 @@ def test_without_a_repository_the_gate_says_so(toy: Project) -> None:
     assert "--changed-since: the project is not in a Git repository." in done.stderr
 
 
+WORSE = "concept_recall fell 9.6 points"
+
+
+def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) -> None:
+    """Better than the baseline, and yet a loss: as a new version, and as an edit of the active file."""
+    project = copy_project(tmp_path / "repository" / "project")  # below the root of its repository
+    git(project, "init", "--quiet", "..")
+    (project.root / ".gitignore").write_text(".eval/\n")
+    commit(project)
+    assert invoke(project, "prompt", "new", "decomposition", "decompose-concepts", "--minor").returncode == 0
+    active, new = (project.prompts("decomposition") / f"decompose-concepts-v1.{n}.md" for n in (1, 2))
+    new.write_text(new.read_text().replace("max_concepts: 22", "max_concepts: 19"))
+    report = tmp_path / "gate.json"
+    asked = ("gate", "decomposition", "--changed-since", "HEAD", "--json", report)
+    done = command(project, *asked)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "  ✗ against decompose-concepts-v1.1 (in use): regressed; block. " in done.stdout
+    assert WORSE in done.stdout
+    (version,) = json.loads(report.read_text())["versions"]
+    baseline, replaced = version["comparisons"]
+    assert version["comparison"] == baseline
+    assert (baseline["role"], baseline["verdict"]) == ("baseline", "improved")
+    assert (replaced["role"], replaced["verdict"]) == ("replaced", "regressed")
+
+    new.unlink()
+    active.write_text(active.read_text().replace("max_concepts: 22", "max_concepts: 19"))
+    done = command(project, *asked)
+    assert done.returncode == 1, done.stdout + done.stderr
+    base = git(project, "rev-parse", "HEAD")[:7]
+    assert f"  ✗ against decompose-concepts-v1.1 (in use, as of {base}): regressed; block. " in done.stdout
+    assert WORSE in done.stdout
+    approve = ("approve", "decomposition", "decompose-concepts-v1.1", "--reason", "shorter is better")
+    metrics = [
+        each["metric"] for each in replaced["metrics"] if each["gated"] and each["action"] != "proceed"
+    ]
+    scope = [part for metric in metrics for part in ("--metric", metric)]
+    refused = invoke(project, *approve, *scope)
+    assert refused.returncode == 2  # the baseline has nothing to be approved
+    commit(project)
+    named = ("--against", "decompose-concepts-v1.1", "--changed-since", "HEAD~")
+    done = invoke(project, *approve, *scope, *named)
+    assert done.returncode == 0, done.stderr
+    done = command(project, "gate", "decomposition", "--changed-since", "HEAD~")
+    assert done.returncode == 0, done.stdout
+    assert "✓ approved decomposition: decompose-concepts-v1.1 (prompt" in done.stdout
+
+
 def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
     """The candidate that fails, touched in its parameters, and the active version through its gates."""
     project = copy_project(tmp_path / "project")
@@ -565,7 +613,7 @@ def hostile() -> Iterator[Decision]:
     failed = [FailedCheck("answered", HOSTILE, blocking=False)]
     standing = Standing(comparison)
     against = objections(evaluation, [standing], failed=failed)
-    yield decide("prompt", evaluation, standing, against, unsigned=HOSTILE, unread_text=True)
+    yield decide("prompt", evaluation, Standings((standing,)), against, unsigned=HOSTILE, unread_text=True)
     yield unusable("decomposition", HOSTILE, "prompt", [Problem(HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE)])
 
 

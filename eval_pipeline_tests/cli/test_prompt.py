@@ -231,9 +231,9 @@ def test_a_changelog_without_an_entry_gets_one(evaluated: Project) -> None:
 @pytest.mark.parametrize(
     ("version", "told"),
     [
-        ("guess-v1.2", "against baseline guess-v1.0: "),
+        ("guess-v1.2", "against baseline guess-v1.0 (in use): "),
         ("guess-v1.3", "accuracy: 40.0 % is in the fail zone (< 50 %)."),
-        ("ask-v1.2", "against ask-v1.1: "),
+        ("ask-v1.2", "against ask-v1.1 (in use): "),
         ("guess-v1.4", "guess-v1.4: was never evaluated. Run: eval-pipeline run toy --prompt guess-v1.4"),
         ("guess-v1.5", "guess-v1.5: changed since it was evaluated, or the golden set did. Run: "),
     ],
@@ -262,18 +262,35 @@ def test_better_than_the_baseline_is_not_enough(evaluated: Project) -> None:
 @pytest.mark.parametrize("missing", [True, False])
 def test_a_version_is_not_replaced_unseen(evaluated: Project, missing: bool) -> None:
     """Without an evaluation of what is replaced, nobody knows whether the new one is worse."""
-    if missing:
-        shutil.rmtree(evaluated.state / "outputs" / "toy" / "guess-v1.0")
+    if missing:  # the baseline is another version: it does not stand for the one in use
+        record(evaluated, "ask-v1.2", 99)
+        assert invoke(evaluated, "run", "toy", "--prompt", "ask-v1.2").returncode == 0
+        shutil.rmtree(evaluated.state / "outputs" / "toy" / "ask-v1.1")
     else:
         file = prompt_file(evaluated, "guess-v1.0")
         file.write_text(file.read_text() + "More.\n")
-    done = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
+    version = "ask-v1.2" if missing else "guess-v1.1"
+    done = invoke(evaluated, "prompt", "activate", "toy", version)
     assert done.returncode == 1
+    before = "ask-v1.1" if missing else "guess-v1.0"
     assert (
-        "guess-v1.0: " + ("was never evaluated" if missing else "changed since it was evaluated")
-        in done.stderr
-    )
-    assert statuses(evaluated)["guess-v1.1"] == "candidate"
+        f"not compared with what it would replace: {version}: was not compared with {before} (in use) yet. "
+        f"Run: eval-pipeline run toy --prompt {version}\n"
+    ) in done.stderr
+    assert f"eval-pipeline approve toy {version} --metric replaced --reason …" in done.stderr
+    assert statuses(evaluated)[version] == "candidate"
+
+
+def test_a_version_whose_answers_are_the_baseline_was_seen(evaluated: Project) -> None:
+    shutil.rmtree(evaluated.state / "outputs" / "toy" / "guess-v1.0")
+    assert invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1").returncode == 0
+
+
+def test_an_archived_version_comes_back_only_past_the_active_one(evaluated: Project) -> None:
+    done = invoke(evaluated, "prompt", "activate", "toy", "ask-v1.0")
+    assert done.returncode == 1
+    assert "against ask-v1.1 (in use): " in done.stderr
+    assert "eval-pipeline approve toy ask-v1.0 --against ask-v1.1 --metric accuracy" in done.stderr
 
 
 def test_a_golden_set_that_changed_wants_a_new_evaluation(evaluated: Project) -> None:

@@ -51,6 +51,8 @@ def compared(project: Project) -> Standing:
 
 
 def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: FaultServer) -> None:
+    """It is worse than the baseline, and than the version in use, which was asked another time."""
+    freeze(toy, ask(toy, VERSION, sample="old"))
     blocked = invoke(toy, "compare", "toy", "--prompt", CANDIDATE)
     assert blocked.returncode == 1
     assert "regressed; block." in blocked.stdout
@@ -60,7 +62,9 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
     ):
         refused = invoke(toy, *arguments)
         assert refused.returncode == 1
-        assert f"eval-pipeline approve toy {CANDIDATE} --metric accuracy --reason …" in refused.stderr
+        for against in ("", f" --against {VERSION}"):
+            accept = f"eval-pipeline approve toy {CANDIDATE}{against} --metric accuracy --reason …"
+            assert accept in refused.stderr
 
     file = approve(toy)
     written = json.loads(file.read_text())
@@ -76,11 +80,16 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
     assert told in report["conclusion"]
     assert report["conclusion"].startswith(f"regressed; approved. {report['sentence']}")
 
-    ask(toy, VERSION, sample="again")
-    also = invoke(toy, "prompt", "activate", "toy", CANDIDATE)  # it is worse than what it replaces, too
+    also = invoke(toy, "prompt", "activate", "toy", CANDIDATE)
     assert also.returncode == 1
-    assert f"--against {VERSION} --metric accuracy" in also.stderr
-    approve(toy, "--against", VERSION)
+    assert f"against {VERSION} (in use): regressed; block. " in also.stderr
+    assert "against baseline" not in also.stderr
+    run = invoke(toy, "run", "toy", "--prompt", CANDIDATE)
+    assert run.returncode == 1
+    assert f"✗ against {VERSION} (in use): regressed; block. " in run.stdout
+    assert f"✓ approved: against baseline {VERSION}: regressed; approved. " in run.stdout
+    written = json.loads(approve(toy, "--against", VERSION).read_text())
+    assert (written["against"], written["before"]["sample"]) == (f"{VERSION} (in use)", "default")
     assert invoke(toy, "prompt", "activate", "toy", CANDIDATE).returncode == 0
     gate = invoke(toy, "gate", "toy", "--markdown", "gate.md", "--junit", "gate.xml")
     assert gate.returncode == 0, gate.stdout
@@ -105,7 +114,10 @@ def test_the_check_passes_as_approved_and_the_command_line_says_so(toy: Project,
     assert run.returncode == 0, run.stdout
     assert "regressed; approved." in run.stdout
     listed = invoke(toy, "approve", "--list", "toy")
-    assert "guess-v1.1 against baseline guess-v1.0 (not expired): accuracy approved by Ada" in listed.stdout
+    assert (
+        "guess-v1.1 against baseline guess-v1.0 (in use) (not expired): accuracy approved by Ada"
+        in listed.stdout
+    )
 
 
 def test_an_approval_ends_with_the_comparison_it_was_given_for(toy: Project, worse: FaultServer) -> None:
@@ -186,7 +198,8 @@ def test_a_failing_gate_without_a_baseline_can_be_approved(toy: Project, worse: 
     for file in (toy.golden("toy") / "baseline").iterdir():
         file.unlink()
     answering(worse, lambda prompt, number, times: number < 4)
-    ask(toy, CANDIDATE, sample="low")
+    for version in (VERSION, CANDIDATE):
+        ask(toy, version, sample="low")
     promote = ("baseline", "promote", "toy", CANDIDATE, "--reason", "a floor to climb from")
     refused = invoke(toy, *promote)
     assert refused.returncode == 1
@@ -197,7 +210,8 @@ def test_a_failing_gate_without_a_baseline_can_be_approved(toy: Project, worse: 
 
 def test_a_deep_fall_that_may_be_chance_is_not_built_upon(toy: Project, worse: FaultServer) -> None:
     answering(worse, lambda prompt, number, times: number not in (7, 9))
-    ask(toy, CANDIDATE, sample="unlucky")
+    for version in (VERSION, CANDIDATE):
+        ask(toy, version, sample="unlucky")
     found = compared(toy)
     assert (found.comparison.verdict, found.action, found.stops) == ("inconclusive", "investigate", False)
     assert found.undecided == ["accuracy"]
@@ -224,3 +238,24 @@ def test_an_improvement_proposes_itself_until_somebody_decides(toy: Project, wor
     assert (toy.golden("toy") / "baseline" / "guess.json").read_bytes() == baseline  # nothing moved by itself
     assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "yes").returncode == 0
     assert Store(toy.state).proposals("toy") == []
+
+
+def test_nothing_is_proposed_or_passes_unseen_where_what_is_in_use_cannot_be_had(
+    toy: Project, worse: FaultServer
+) -> None:
+    answering(worse, lambda prompt, number, times: VERSION not in prompt or number < 12)
+    freeze(toy, ask(toy, VERSION, sample="low"))
+    file = toy.prompts("toy") / f"{VERSION}.md"
+    text = file.read_text()
+    file.write_text("no front matter")
+    run = invoke(toy, "run", "toy", "--prompt", CANDIDATE, "--sample", "high")
+    assert run.returncode == 1, run.stderr
+    told = f"not compared with what it would replace: prompts/toy/{VERSION}.md:1: has no front matter."
+    assert f"✗ {told}" in run.stdout
+    assert Store(toy.state).proposals("toy") == []
+    assert told in (Store(toy.state).report("toy", CANDIDATE) or "").replace("&#46;", ".")
+    done = invoke(toy, "approve", "toy", CANDIDATE, "--metric", "replaced", "--reason", "it is broken anyway")
+    assert done.returncode == 0, done.stderr
+    promote = ("baseline", "promote", "toy", CANDIDATE, "--reason", "better")
+    assert invoke(toy, *promote).returncode == 0
+    file.write_text(text)

@@ -10,10 +10,10 @@ import pytest
 
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import partitions_of
-from eval_pipeline.orchestration.io_manager import Compared, Report
+from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.store import AnswerTable, GoldenTable, Scored
+from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline_tests.running import environment, instance_in, run_chain
 
 SUITE, VERSION = "decomposition", "decompose-concepts-v1.0"
@@ -46,7 +46,7 @@ def test_every_asset_can_be_loaded_outside_of_a_run(project: Project) -> None:
     assert isinstance(evaluation, Evaluation)
     assert compared == made("baseline_comparison")
     assert isinstance(compared, Compared)
-    assert compared.comparison is not None
+    assert [each.role for each in compared.comparisons] == ["baseline"]
     assert report == made("report")
     assert isinstance(report, Report)
     assert VERSION in report.text

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.decisions import Decision, decide, objections_to, standing_of
+from eval_pipeline.asking import Silence
+from eval_pipeline.decisions import Decision, decide, objections_to, standings_of
 from eval_pipeline.orchestration import checks
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import active_versions
+from eval_pipeline.prompts import versions_in
 from eval_pipeline.reports import overview_table, report, table, to_junit, to_markdown
 from eval_pipeline.reports.console import print_comparison, print_objections, print_summary
 from eval_pipeline.suite import Suite
@@ -50,32 +51,32 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def _shown(
     project: Project, suite: Suite, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[tuple[Decision | None, str]]:
-    """Everything that people read about the active versions of a suite."""
-    for version in active_versions(suite, project.prompts(suite.name)):
+    """Everything that people read about the versions of a suite, the one in use and the one to come."""
+    for version in versions_in(project.prompts(suite.name))[1:]:
         bench = stages.Workbench(project, suite)
         golden = stages.load_golden(bench)
         answers = stages.answer_cases(bench, golden.table, version)
         scored = stages.score_answers(bench, golden.table, answers)
         evaluation = stages.evaluate(bench, scored, answers.costs)
-        comparison = stages.compare_with_baseline(bench, golden.table, answers, scored.scores)
-        assert comparison is not None
-        standing = standing_of(bench.golden_folder, comparison)
-        against = objections_to(bench, evaluation, standing)
+        compared = stages.compare_evaluation(bench, golden.table, answers, scored, progress=Silence())
+        standings = standings_of(bench.golden_folder, compared)
+        against = objections_to(bench, evaluation, standings)
         beside = stages.evaluations_beside(bench, evaluation)
-        yield None, report(suite, evaluation, scored.scores, standing, against, beside=beside)
+        yield None, report(suite, evaluation, scored.scores, standings, against, beside=beside)
         yield None, table(overview_table(golden.overview))
         print_summary(suite, evaluation.summary)
         print_objections(against)
-        print_comparison(suite, standing)
+        for standing in standings.all:
+            print_comparison(suite, standing)
         yield None, capsys.readouterr().out
         for check in (
             *checks.golden_checks(suite, golden),
             *checks.output_checks(version, answers.costs, bench.operation_gates),
             *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores),
-            checks.regression_check(suite, version, standing),
+            checks.regression_check(suite, version, standings),
         ):
             yield None, check.description or ""
-        yield decide("asked for", evaluation, standing, against), ""
+        yield decide("asked for", evaluation, standings, against), ""
 
 
 @pytest.mark.parametrize("name", suite_names(Project(REPOSITORY, Path())))

@@ -1,7 +1,8 @@
 """Whether what a text speaks of is still there in another: by stem, synonym, narrower word or meaning.
 
 "Golden retriever" and "canine" keep "dog"; "cat" does not. A thesaurus says what keeps what; similarity of
-meaning fills its gaps, from a threshold above which words are nearly always the same thing.
+meaning fills its gaps, from a threshold above which words are nearly always the same thing. A mention that is
+denied keeps nothing.
 """
 
 import csv
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from eval_pipeline.language.embedder import Embedder, default_embedder, similarity
 from eval_pipeline.language.stems import stem, word_parts
 from eval_pipeline.metrics.text import normalize, words
+from eval_pipeline.suites._video.negation import affirmed
 from eval_pipeline.suites._video.words import CLOSED
 
 Thesaurus = Mapping[str, Sequence[str]]
@@ -51,10 +53,11 @@ class KeptWords:
         return bool(parts) and self._keeps(parts, phrase, text)
 
     def _keeps(self, parts: Sequence[str], phrase: str, text: str) -> bool:
-        stems = content_stems(text)
+        shown = affirmed(text[:LONGEST_TEXT])
+        stems = content_stems(shown)
         if all(self._by_word(part, stems) for part in parts):
             return True
-        return self._by_meaning(phrase, text)
+        return self._by_meaning(phrase, shown)
 
     def _by_word(self, part: str, stems: Sequence[str]) -> bool:
         pieces = [stem(piece) for piece in part.split("-")]

@@ -4,6 +4,7 @@ The grammatical reading of a prompt gives noun phrases and verbs; word lists say
 light, camera work or times. What stands where a subject stands and is none of those is a subject.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -37,6 +38,8 @@ NOUNS = (Tag.SINGULAR, Tag.PLURAL)
 INSIDE = (Tag.DETERMINER, Tag.NUMBER, Tag.ADJECTIVE, Tag.ADVERB, Tag.PARTICIPLE, Tag.GERUND, *NOUNS)
 DESCRIBED = (*NOUNS, Tag.ADJECTIVE, Tag.NUMBER, Tag.PARTICIPLE, Tag.GERUND)
 VERBS = (Tag.BASE, Tag.THIRD, Tag.PAST, Tag.GERUND)
+_LINE_INSIDE = re.compile(r"(?<=[^\s.!?:;])[^\S\n]*\n[^\S\n]*(?=[a-z])")
+"""A line break inside a sentence: what follows goes on in lower case."""
 
 
 class SceneElements(NamedTuple):
@@ -75,7 +78,7 @@ class NounPhrase(NamedTuple):
 
 def find_elements(text: str) -> SceneElements:
     """The elements of a prompt."""
-    text = text[:LONGEST_TEXT]
+    text = _LINE_INSIDE.sub(" ", text[:LONGEST_TEXT])
     reading = read(text)
     phrases = list(_noun_phrases(reading))
     lowered = [token.text.casefold() for token in reading.tokens]

@@ -10,7 +10,7 @@ from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.language.patterns import BadPattern, compile_bounded
 from eval_pipeline.metrics.minima import Minimum
-from eval_pipeline.metrics.text import normalize, word_count
+from eval_pipeline.metrics.text import normalize
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._video.scene_elements import find_elements
@@ -71,6 +71,11 @@ def to_case(entry: GoldenEntry) -> OptimizationCase:
         OptimizationExpected(entry.expected_qualities, entry.required_elements, entry.forbidden_patterns),
         {"size": size_of(entry.input), "target_model": target},
     )
+
+
+def word_count(text: str) -> int:
+    """How many words a prompt has, split at white space as the document does; none where it is blank."""
+    return len(text.split())
 
 
 def size_of(text: str) -> str:

@@ -13,10 +13,10 @@ from typing import Annotated
 import msgspec
 
 from eval_pipeline.language.word_lists import line_lists
-from eval_pipeline.metrics.text import normalize, word_count
+from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites._video.cinematography import technical_terms
 from eval_pipeline.suites._video.scene_elements import SceneElements, find_elements
-from eval_pipeline.suites.optimization.cases import OptimizationInput
+from eval_pipeline.suites.optimization.cases import OptimizationInput, word_count
 from eval_pipeline.suites.optimization.scoring import OptimizedPrompt
 
 _TEMPLATES = line_lists(__package__, "data/templates.txt")

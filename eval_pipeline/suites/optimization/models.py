@@ -10,13 +10,12 @@ import msgspec
 from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.language.embedder import default_embedder
 from eval_pipeline.language.patterns import BadPattern, compile_bounded, found
-from eval_pipeline.metrics.text import word_count
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Context, Measured, Model
 from eval_pipeline.suites._video.kept_words import KeptWords, accuracy
 from eval_pipeline.suites._video.prompt_accuracy import element_accuracy
 from eval_pipeline.suites._video.scene_elements import SceneElements
-from eval_pipeline.suites.optimization.cases import MODELS_FILE
+from eval_pipeline.suites.optimization.cases import MODELS_FILE, word_count
 
 THESAURUS_FILE = "thesaurus.yaml"
 Element = Literal["subject", "action", "environment", "camera", "lighting"]
@@ -28,13 +27,14 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     penalty: Annotated[float, msgspec.Meta(gt=0, le=1)]
     reason: str
-    forbids: str | None = None
+    forbids: tuple[str, ...] = ()
+    """Patterns of which none may be found."""
     requires: Element | None = None
     words: tuple[int, int] | None = None
 
     def broken_by(self, text: str, elements: SceneElements) -> bool:
         """Whether a prompt breaks the rule."""
-        if self.forbids is not None and found(self.forbids, text):
+        if any(found(pattern, text) for pattern in self.forbids):
             return True
         if self.requires is not None and not elements.present()[self.requires]:
             return True
@@ -60,16 +60,16 @@ def load_resources(folder: Path) -> Resources:
 def _check_rules(models: Mapping[str, Sequence[Rule]]) -> Iterator[Violation]:
     for model, rules in models.items():
         for index, rule in enumerate(rules):
-            if rule.forbids is None and rule.requires is None and rule.words is None:
+            if not rule.forbids and rule.requires is None and rule.words is None:
                 yield Violation((model, index), "asks for nothing", "Add forbids, requires or words.")
             if not rule.reason.strip():
                 yield Violation((model, index, "reason"), "is blank", "Say why the rule exists.")
-            if rule.forbids is not None:
+            for place, pattern in enumerate(rule.forbids):
                 try:
-                    compile_bounded(rule.forbids)
+                    compile_bounded(pattern)
                 except BadPattern as bad:
                     message, _, remedy = str(bad).partition(". ")
-                    yield Violation((model, index, "forbids"), message, remedy)
+                    yield Violation((model, index, "forbids", place), message, remedy)
 
 
 def resources_of(context: Context) -> Resources:

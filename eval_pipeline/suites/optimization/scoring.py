@@ -11,13 +11,12 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.language.patterns import found
 from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
-from eval_pipeline.metrics.text import word_count
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import CaseScore, Context, Diagnosis, Item, Metric, Sums, mean, mean_counts
 from eval_pipeline.suites._video.cinematography import technical_terms
 from eval_pipeline.suites._video.kept_words import KeptWords
 from eval_pipeline.suites._video.scene_elements import SceneElements, find_elements
-from eval_pipeline.suites.optimization.cases import OptimizationCase, has_subject
+from eval_pipeline.suites.optimization.cases import OptimizationCase, has_subject, word_count
 from eval_pipeline.suites.optimization.models import Resources, matcher_of, resources_of
 
 LONGEST_PROMPT = 50_000
@@ -86,7 +85,12 @@ def score_case(item: Item, context: Context) -> CaseScore:
     }
     missed = below_minimum(case.expected.qualities, values)
     return CaseScore(
-        {**mean_counts(values), "minima_missed": float(len(missed)), "forbidden": float(len(hits))},
+        {
+            **mean_counts(values),
+            "minima_missed": float(len(missed)),
+            "forbidden": float(len(hits)),
+            "lost_elements": float(len(judgement.required) - sum(judgement.required.values())),
+        },
         (),
         [
             *_diagnoses(judgement, words, terms),
@@ -145,12 +149,14 @@ def technical_density(terms: int) -> float:
 
 def errored(case: OptimizationCase, answer: Answer | None) -> CaseScore:
     """A case without a usable output misses what it expects."""
-    return CaseScore({"minima_missed": 1.0, "forbidden": 0.0})
+    lost = float(len(case.expected.required_elements))
+    return CaseScore({"minima_missed": 1.0, "forbidden": 0.0, "lost_elements": lost})
 
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
-    """A case passes when it reaches all its minima and no forbidden pattern is found in it."""
-    return np.asarray((sums["minima_missed"] == 0) & (sums["forbidden"] == 0), dtype=np.bool_)
+    """A case passes when it reaches all its minima, keeps every element and holds no forbidden pattern."""
+    wrong = sums["minima_missed"] + sums["lost_elements"] + sums["forbidden"]
+    return np.asarray(wrong == 0, dtype=np.bool_)
 
 
 def _has_required(case: OptimizationCase) -> bool:
@@ -165,13 +171,14 @@ METRICS: tuple[Metric, ...] = (
     mean(
         "intent_preservation",
         "1 where every subject of the input is still there, by stem, synonym, narrower word or meaning, "
-        "else 0; undefined for an input without a subject.",
+        "else 0; a mention that is denied keeps nothing. Undefined for an input without a subject.",
         population=has_subject,
         explained_by="lost_subject",
     ),
     mean(
         "required_elements_present",
-        "Required elements that are still there ÷ required elements.",
+        "Required elements that are still there, by the same rules ÷ required elements; a missing one fails "
+        "the case.",
         population=_has_required,
         explained_by="lost_element",
     ),

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase, read_cases
-from eval_pipeline.metrics.text import word_count
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Scores, context_for, measured_models, score_cases, summarize
@@ -26,6 +25,7 @@ from eval_pipeline.suites.optimization.cases import (
     check_entry,
     size_of,
     to_case,
+    word_count,
 )
 from eval_pipeline.suites.optimization.engine import Parameters, optimize
 from eval_pipeline.suites.optimization.scoring import technical_density, word_count_compliance
@@ -74,6 +74,7 @@ def test_the_documents_three_valid_answers_keep_the_intent(prompt: str) -> None:
     found = scored(prompt)
     assert found["intent_preservation"] == 1.0
     assert found["structural_completeness"] == 1.0
+    assert found["required_elements_present"] == 1.0
 
 
 @pytest.mark.parametrize("prompt", ["A cat asleep on a sofa", "An empty park at dawn", "", "🎬"])
@@ -81,6 +82,43 @@ def test_a_lost_subject_is_a_lost_intent(prompt: str) -> None:
     found = scored(prompt)
     assert found["intent_preservation"] == 0.0
     assert found["case_pass_rate"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "No dog is in the park.",
+        "There is no dog running in the park.",
+        "Nowhere do we see: a dog running in the park.",
+        "A dog running in the park is nowhere to be seen.",
+        "An empty park without a dog.",
+    ],
+)
+def test_a_mention_that_is_denied_keeps_nothing(prompt: str) -> None:
+    found = scored(prompt)
+    assert found["intent_preservation"] == 0.0
+    assert (found["required_elements_present"] or 0) <= 1 / 3
+
+
+def test_a_lost_action_or_place_fails_the_case_though_the_subject_is_kept() -> None:
+    good = optimize(OptimizationInput("dog running in park", "sora"), Parameters(), None).prompt
+    assert scored(good)["case_pass_rate"] == 1.0
+    other = good.replace("running in park", "sitting in a library")
+    found = scored(other)
+    assert found["intent_preservation"] == 1.0
+    assert found["required_elements_present"] == pytest.approx(1 / 3)
+    assert found["case_pass_rate"] == 0.0
+
+
+def test_a_line_break_inside_a_sentence_hides_nothing() -> None:
+    broken = case(input="A grey\nwolf runs\nthrough a snowy\nforest")
+    assert scored("A deer.", broken)["intent_preservation"] == 0.0
+    assert scored("A wolf\nruns through the forest.", broken)["intent_preservation"] == 1.0
+
+
+def test_words_are_split_at_white_space() -> None:
+    assert word_count("A dog – panting,\n tail/ears up") == 6
+    assert word_count(" \n") == 0
 
 
 def test_an_input_without_a_subject_has_no_intent_to_measure() -> None:
@@ -171,6 +209,13 @@ RUNNING = "A dog runs through a park in soft light, close-up."
         ("sora", f"{RUNNING} It lasts 1.5 seconds.", 0.8),
         ("sora", f"{RUNNING} It lasts forty seconds.", 0.8),
         ("sora", f"{RUNNING} Hold for half a minute.", 0.8),
+        ("sora", f"{RUNNING} It lasts seventy seconds.", 0.8),
+        ("sora", f"{RUNNING} A 60s clip.", 0.8),
+        ("sora", f"{RUNNING} It lasts 60 s.", 0.8),
+        ("sora", f"{RUNNING} A two minute clip.", 0.8),
+        ("sora", f"{RUNNING} A two-minute take.", 0.8),
+        ("sora", f"{RUNNING} Two minute details.", 1.0),
+        ("sora", f"{RUNNING} A 1960s clip.", 1.0),
         ("sora", f"{RUNNING} It lasts 5 seconds in 4K.", 0.7),
         ("veo3", RUNNING, 1.0),
         ("veo3", "A dog runs through a park.", 0.9),
@@ -247,14 +292,15 @@ def test_a_rule_that_asks_for_nothing_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "thesaurus.yaml").write_text("dog: [canine]\n")
     (folder / "models.yaml").write_text(
-        'm:\n  - {id: a, penalty: 0.1, reason: " "}\n  - {id: b, penalty: 0.1, reason: r, forbids: "(a+)+"}\n'
+        'm:\n  - {id: a, penalty: 0.1, reason: " "}\n'
+        '  - {id: b, penalty: 0.1, reason: r, forbids: ["(a+)+"]}\n'
     )
     with pytest.raises(BadInput) as caught:
         context_for(SUITE, tmp_path)
     assert sorted(problem.field for problem in caught.value.problems) == [
         "m[0]",
         "m[0].reason",
-        "m[1].forbids",
+        "m[1].forbids[0]",
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from eval_pipeline import stages
-from eval_pipeline.decisions import objections
+from eval_pipeline.decisions import Standings, objections
 from eval_pipeline.project import Project
 from eval_pipeline.reports import report, suite_tables
 from eval_pipeline.scoring import Evaluation
@@ -32,7 +32,7 @@ def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
     after, scored = evaluated(project, store, NEW)
     beside = stages.evaluations_beside(stages.Workbench(project, SUITE), after)
     assert list(beside) == [OLD, NEW]
-    text = report(SUITE, after, scored.scores, None, objections(after, []), beside=beside)
+    text = report(SUITE, after, scored.scores, Standings(), objections(after, []), beside=beside)
     assert "## Versions side by side" in text
     assert "| 001 | review-document-v1.0 | all 10 tasks | 1 |" in text
     assert "| 004 | review-document-v1.1 | appointment-reminders-design | 1 |" in text

@@ -1,0 +1,69 @@
+"""What Git knows of a project: its revisions, and its files as they were."""
+
+import subprocess
+from pathlib import Path
+
+from eval_pipeline.problems import bad_value
+from eval_pipeline.project import Project
+
+HEAD = "HEAD"
+SHORT_COMMIT = 7
+"""So many digits name a commit to a person."""
+OPTION = "--changed-since"
+"""Where people name a revision."""
+
+
+def base_commit(project: Project, revision: str) -> str:
+    """The commit that changes are compared with: the last one that a revision and HEAD share."""
+    inside = run_git(project.root, "rev-parse", "--is-inside-work-tree")
+    if inside.returncode != 0:
+        remedy = "Name the suites instead, or run it in a clone."
+        raise bad_value(OPTION, "the project is not in a Git repository", remedy)
+    named = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    result = run_git(project.root, "rev-parse", *named)
+    if result.returncode != 0 or not revision:
+        remedy = "Name a commit, branch or tag that was fetched."
+        raise bad_value(OPTION, f"{revision!r} is not a revision of this repository", remedy)
+    commit = result.stdout.strip()
+    shared = run_git(project.root, "merge-base", commit, HEAD)
+    return shared.stdout.strip() or commit
+
+
+def text_at(project: Project, commit: str, file: Path) -> str | None:
+    """What a file held at a commit; None where it was not there."""
+    done = run_git(project.root, "show", f"{commit}:./{_inside(project, file)}")
+    return done.stdout.removeprefix("\ufeff") if done.returncode == 0 else None
+
+
+def files_at(project: Project, commit: str, folder: Path) -> list[Path]:
+    """The files that a folder of the project held at a commit."""
+    listing = ("ls-tree", "--name-only", "-z", commit, f"{_inside(project, folder)}/")
+    return [project.root / name for name in run_git(project.root, *listing).stdout.split("\0") if name]
+
+
+def _inside(project: Project, path: Path) -> str:
+    return path.relative_to(project.root).as_posix()
+
+
+def checked_git(folder: Path, *arguments: str) -> str:
+    """What Git prints; bad input where it refuses."""
+    done = run_git(folder, *arguments)
+    if done.returncode != 0:
+        raise bad_value(OPTION, f"Git says: {done.stderr.strip().partition(chr(10))[0]}")
+    return done.stdout
+
+
+def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Git in a folder."""
+    try:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+    except OSError:
+        remedy = "Install it, or name the suites."
+        raise bad_value(OPTION, "Git is not installed", remedy) from None
