@@ -3,7 +3,7 @@
 import click
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.decisions import Refused, Result, Standings, latest_result, promote
+from eval_pipeline.decisions import Refused, Result, Standings, latest_result, live_proposals, promote
 from eval_pipeline.files import readable_json
 from eval_pipeline.numbers import number
 from eval_pipeline.problems import BadInput, bad_value, shown_path
@@ -11,7 +11,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in
 from eval_pipeline.reports import Table, units
 from eval_pipeline.stages import Workbench
-from eval_pipeline.store import Store, baseline_file, read_baseline
+from eval_pipeline.store import baseline_file, read_baseline
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -78,7 +78,7 @@ def show(suite: str, as_json: bool) -> None:
             f"No baseline. Promote one: eval-pipeline baseline promote {chosen.name} VERSION --reason …"
         )
     unit = units(chosen)
-    for proposal in Store(project.state).proposals(chosen.name):
+    for proposal in live_proposals(Workbench(project, chosen)):
         click.echo(proposal.text)
     for baseline in baselines:
         click.echo(f"{baseline.version}: {baseline.reason}")

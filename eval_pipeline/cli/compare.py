@@ -1,9 +1,11 @@
 """`eval-pipeline compare`: what moved, by how much, on which cases."""
 
+from typing import get_args
+
 import click
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.comparison import Comparison
+from eval_pipeline.comparison import ChosenTest, Comparison
 from eval_pipeline.decisions import objections, standing_of
 from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value
@@ -11,27 +13,48 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, prompt_file
 from eval_pipeline.reports import comparison_data
 from eval_pipeline.stages import Workbench, compare_versions, compare_with_baseline, load_golden
+from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import AnswerTable
 from eval_pipeline.suites import find_suite
 
 BASELINE = "baseline"
+LEVEL = 0.05
 
 
 @click.command("compare")
 @click.argument("suite")
 @click.option("--prompt", "version", help="The version to judge; by default the active one.")
 @click.option("--against", default=BASELINE, show_default=True, help="A version, or 'baseline'.")
+@click.option(
+    "--test", type=click.Choice(get_args(TestName)), help="A significance test to show beside the verdict."
+)
+@click.option(
+    "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Its level; by default 0.05."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @click.pass_context
-def command(context: click.Context, suite: str, version: str | None, against: str, as_json: bool) -> None:
+def command(
+    context: click.Context,
+    suite: str,
+    version: str | None,
+    against: str,
+    test: TestName | None,
+    alpha: float | None,
+    as_json: bool,
+) -> None:
     """Compare the latest evaluation of a version with its baseline or with another version.
 
     Both sides are scored by today's code on the cases they share. Exits with 1 when the change
-    blocks or needs an approval that nobody gave.
+    blocks or needs an approval that nobody gave. A test that is asked for informs; the verdict decides.
     """
+    if alpha is not None and test is None:
+        raise bad_value(
+            "--alpha", "there is no test that it would be the level of", "Choose one with --test."
+        )
+    chosen = ChosenTest(test, alpha or LEVEL) if test else None
     bench = Workbench(Project.find(), find_suite(Project.find(), suite))
     name = prompt_file(bench.project.prompts(bench.suite.name), version or _active(bench)).stem
-    standing = standing_of(bench.golden_folder, _compare(bench, name, against))
+    standing = standing_of(bench.golden_folder, _compare(bench, name, against, chosen))
     if as_json:
         click.echo(readable_json(comparison_data(standing)))
     else:
@@ -41,13 +64,13 @@ def command(context: click.Context, suite: str, version: str | None, against: st
     context.exit(BLOCKED if objections(None, [standing]).blocking else 0)
 
 
-def _compare(bench: Workbench, version: str, against: str) -> Comparison:
+def _compare(bench: Workbench, version: str, against: str, test: ChosenTest | None) -> Comparison:
     golden = load_golden(bench).table
     after = _answers(bench, version)
     if against != BASELINE:
         other = prompt_file(bench.project.prompts(bench.suite.name), against).stem
-        return compare_versions(bench, golden, _answers(bench, other), after)
-    comparison = compare_with_baseline(bench, golden, after)
+        return compare_versions(bench, golden, _answers(bench, other), after, test=test)
+    comparison = compare_with_baseline(bench, golden, after, test=test)
     if comparison is None:
         remedy = f"Run: eval-pipeline baseline promote {bench.suite.name} {version} --reason …"
         raise bad_value("--against", "there is no baseline", remedy)

@@ -123,6 +123,7 @@ def _decide(
             unread_text=unread,
             stopping=outcome.stopping,
             settings=bench.context.settings,
+            named=outcome.named,
         )
     except BadInput as bad:
         return decisions.unusable(bench.suite.name, version, cause, bad.problems)

@@ -9,7 +9,7 @@ import msgspec
 from eval_pipeline.answers import TrialRange, Trials
 from eval_pipeline.cli import BAD_INPUT, BLOCKED
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
-from eval_pipeline.decisions import Standings
+from eval_pipeline.decisions import Standings, live_proposals
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
@@ -174,7 +174,7 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     if outcome.unsigned:
         click.echo(f"⚠ golden set: {outcome.unsigned}")
     _print_standings(suite, version, outcome.standings)
-    for proposal in bench.store.proposals(suite.name):
+    for proposal in live_proposals(bench):
         if proposal.version == version:
             click.echo(proposal.text)
     click.echo(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")

@@ -65,7 +65,7 @@ def command(
         from eval_pipeline.reports.console import print_gates, print_summary
 
         print_summary(chosen, summary)
-        print_gates(summary)
+        print_gates(chosen, summary, scored.scores)
     context.exit(0 if summary.passed else BLOCKED)
 
 

@@ -1,5 +1,6 @@
 """Two evaluations side by side: what moved, by how much, and whether that is noise."""
 
+from eval_pipeline.comparison.chosen_test import ChosenTest
 from eval_pipeline.comparison.compare import compare
 from eval_pipeline.comparison.evidence import looks_of, partition, rules_for
 from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of
@@ -9,7 +10,7 @@ from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_tren
 
 # fmt: off
 __all__ = [
-    "ACTIONS", "Action", "Comparison", "MetricChange", "MetricTrend", "Overlap", "Role",
+    "ACTIONS", "Action", "ChosenTest", "Comparison", "MetricChange", "MetricTrend", "Overlap", "Role",
     "Side", "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics", "partition",
     "rounded", "rules_for",
 ]

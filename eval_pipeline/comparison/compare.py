@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from eval_pipeline.comparison.changes import metric_changes
+from eval_pipeline.comparison.chosen_test import ChosenTest, chosen_tests
 from eval_pipeline.comparison.evidence import evidence_of
+from eval_pipeline.comparison.examples import examples_of
 from eval_pipeline.comparison.groups import group_changes
 from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of
 from eval_pipeline.comparison.records import (
@@ -22,7 +24,7 @@ from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
 from eval_pipeline.scoring import CaseResult, Scores, case_results, score_cases, summarize
-from eval_pipeline.suite import Context, Suite, suite_code
+from eval_pipeline.suite import Context, Reading, Suite, suite_code
 
 
 def compare(
@@ -33,6 +35,7 @@ def compare(
     after: Side,
     gates: Mapping[str, Gate],
     context: Context,
+    test: ChosenTest | None = None,
 ) -> tuple[Comparison, ...]:
     """Score the sides on the cases that each side before shares unchanged, and say what moved since each.
 
@@ -62,23 +65,28 @@ def compare(
             )
         }
         return tuple(
-            _compared(suite, side, after, overlap, pairs.get(place), gates, evidence.get(place, {}))
+            _compared(
+                suite, cases, side, after, overlap, pairs.get(place), gates, evidence.get(place, {}), test
+            )
             for place, (side, overlap) in enumerate(zip(before, overlaps, strict=True))
         )
 
 
 def _compared(
     suite: Suite,
+    cases: Callable[[], Iterable[GoldenCase]],
     before: Side,
     after: Side,
     overlap: Overlap,
     scores: tuple[Scores, Scores] | None,
     gates: Mapping[str, Gate],
     evidence: Mapping[str, Evidence],
+    test: ChosenTest | None,
 ) -> Comparison:
     changes: tuple[MetricChange, ...] = ()
     moved: list[CaseChange] = []
     groups: tuple[GroupChange, ...] = ()
+    readings: tuple[Reading, ...] = ()
     trials = after.identity.trials
     if scores:
         old, new = (summarize(suite, side, gates) for side in scores)
@@ -86,9 +94,13 @@ def _compared(
         groups = group_changes(suite, *scores, gates)
         moved = _case_changes(suite, *(case_results(suite, side) for side in scores))
         trials = new.trials
+        if suite.reporting.readings:
+            per_trial = ({name: each.trials for name, each in side.metrics.items()} for side in (old, new))
+            readings = tuple(suite.reporting.readings(*per_trial))
     action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
     if not overlap.comparable:
         action = max(action, "needs_approval", key=ACTIONS.index)
+    fell = tuple(each for each in moved if _gain(suite, each) < -TOLERANCE)
     return Comparison(
         suite=suite.name,
         before=before.label,
@@ -100,7 +112,7 @@ def _compared(
         changed=overlap.changed,
         metrics=changes,
         improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
-        regressed=tuple(each for each in moved if _gain(suite, each) < -TOLERANCE),
+        regressed=fell,
         verdict=_verdict(changes) if overlap.comparable else "incomparable",
         action=action,
         trials=trials,
@@ -109,6 +121,9 @@ def _compared(
         key=_key(before, after, gates, changes),
         identities=(before.identity, after.identity),
         groups=groups,
+        examples=examples_of(fell, cases(), before, after),
+        readings=readings,
+        tests=tuple(chosen_tests(suite, *scores, test)) if scores and test else (),
         role=before.role,
     )
 

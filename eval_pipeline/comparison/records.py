@@ -10,6 +10,7 @@ from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison.words import sentence
 from eval_pipeline.gates import Zone
 from eval_pipeline.numbers import Unit
+from eval_pipeline.suite import Reading
 
 Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
@@ -61,6 +62,25 @@ class Evidence(msgspec.Struct, frozen=True):
     """How many trials would show it on these cases; null where none suffice or nobody knows."""
 
 
+class MetricTest(msgspec.Struct, frozen=True):
+    """What a test that a person chose says of one metric. What it does not yield is null."""
+
+    metric: str
+    test: str
+    alpha: float
+    cases: int
+    statistic: float | None = None
+    p_value: float | None = None
+    """Two-sided, of the metric by itself."""
+    low: float | None = None
+    high: float | None = None
+    """The ends of the interval of the difference at the level 1 − alpha."""
+    significant: bool | None = None
+    """Whether chance is ruled out at the level alpha; null where the test does not apply."""
+    reason: str = ""
+    """Why it does not apply."""
+
+
 class CaseChange(msgspec.Struct, frozen=True):
     """What became of one case, by the suite's headline metric."""
 
@@ -68,6 +88,16 @@ class CaseChange(msgspec.Struct, frozen=True):
     before: float | None
     after: float | None
     difference: float | None
+
+
+class CaseExample(msgspec.Struct, frozen=True):
+    """A case that got worse: its input, what was expected, and each side's first answer, all bounded."""
+
+    case_id: str
+    input: str
+    expected: str
+    before: str
+    after: str
 
 
 class GroupChange(msgspec.Struct, frozen=True):
@@ -119,6 +149,12 @@ class Comparison(msgspec.Struct, frozen=True):
     """What the sides are the answers of."""
     groups: tuple[GroupChange, ...] = ()
     """The gated metrics by group. They inform; the actions rest on the whole."""
+    examples: tuple[CaseExample, ...] = ()
+    """The cases that fell the most, with their answers."""
+    readings: tuple[Reading, ...] = ()
+    """What the suite's document makes of it. They inform; the verdict decides."""
+    tests: tuple[MetricTest, ...] = ()
+    """The test that was asked for, on every metric. It informs; the verdict decides."""
     role: Role = "version"
     """What the side before is to the side after."""
 

@@ -4,6 +4,7 @@ from eval_pipeline.decisions.approvals import Approval, keep_approval, read_appr
 from eval_pipeline.decisions.candidates import candidates
 from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
 from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
+from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.release import Refused, allow_activation, promote
 from eval_pipeline.decisions.results import (
     Result,
@@ -25,8 +26,8 @@ from eval_pipeline.decisions.touched import (
 __all__ = [
     "BROKEN", "EXIT_CODES", "SIGNS", "Approval", "Change", "Decision", "FailedCheck", "Objections",
     "Refused", "Result", "Standing", "Standings", "Touched", "allow_activation", "candidates",
-    "change_since", "crashed", "decide", "keep_approval", "latest_result", "objections", "objections_to",
-    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "standing_of",
-    "standings_of", "touched_suites", "unusable", "worst",
+    "change_since", "crashed", "decide", "keep_approval", "latest_result", "live_proposals", "objections",
+    "objections_to", "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key",
+    "standing_of", "standings_of", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -1,6 +1,6 @@
 """What the gate decides about a change: version by version, and as a whole."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -53,6 +53,8 @@ class Decision:
     """How it stands against the baseline and against what it would replace."""
     settings: Any = None
     """The suite's settings, which decide on some keys of its score report."""
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the gates that do not pass are made of: lines by metric, one for each of a few cases."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -70,6 +72,7 @@ def decide(
     unread_text: bool = False,
     stopping: Stopping | None = None,
     settings: Any = None,
+    named: Mapping[str, Sequence[str]] | None = None,
 ) -> Decision:
     """What objections mean for a change; a change needs a signed golden set and a baseline besides."""
     blocking = [each.text for each in objections.blocking]
@@ -97,6 +100,7 @@ def decide(
         evaluation,
         standings,
         settings,
+        named or {},
     )
 
 

@@ -103,5 +103,11 @@ def propose(evaluation: Evaluation, standings: Standings) -> Proposal | None:
     outputs = evaluation.identity.outputs
     comparison, now = baseline.comparison, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Proposal(
-        outputs.suite, outputs.version, comparison.before, evaluation.id, comparison.sentence, now
+        suite=outputs.suite,
+        version=outputs.version,
+        against=comparison.before,
+        evaluation=evaluation.id,
+        sentence=comparison.sentence,
+        proposed_at=now,
+        baseline=comparison.identities[0].id if comparison.identities else "",
     )

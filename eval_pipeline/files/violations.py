@@ -65,7 +65,9 @@ def converted(
     prefix: FieldPath = (),
 ) -> T | None:
     """A plain value as a record; None where it has problems, each of which is added with its line."""
-    violations = [*violations_of(value, record_type), *misspelt(value, record_type)]
+    violations = list(violations_of(value, record_type))
+    named = {violation.path for violation in violations}
+    violations += [each for each in misspelt(value, record_type) if each.path not in named]
     record = None
     if not violations:
         record = msgspec.convert(value, record_type)
@@ -99,15 +101,14 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
         if len(members) == 1:
             yield from violations_of(value, members[0], path)
     elif is_record(expected) and isinstance(value, dict):
-        hints = typing.get_type_hints(expected)
+        hints, typos = typing.get_type_hints(expected), _typos(value, expected)
         for field in msgspec.structs.fields(expected):
             name = field.encode_name
             if name in value:
                 yield from violations_of(value[name], hints[field.name], (*path, name))
-            elif field.required:
+            elif field.required and name not in typos.values():
                 yield Violation((*path, name), "is missing", "Add it.")
-        if expected.__struct_config__.forbid_unknown_fields:
-            yield from _unknown_fields(value, expected, path)
+        yield from _unknown_fields(value, expected, typos, path)
     elif origin in (list, tuple) and isinstance(value, list):
         for index, element in enumerate(value):
             yield from violations_of(element, arguments[0], (*path, index))
@@ -117,12 +118,28 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
 
 
 def _unknown_fields(
-    value: dict[Any, Any], expected: type[msgspec.Struct], path: FieldPath
+    value: dict[Any, Any], expected: type[msgspec.Struct], typos: dict[str, str], path: FieldPath
 ) -> Iterator[Violation]:
     known = _field_types(expected)
     for name in value:
-        if name not in known:
+        if name in typos:
+            yield _typo((*path, name), typos[name])
+        elif name not in known and expected.__struct_config__.forbid_unknown_fields:
             yield Violation((*path, str(name)), "is not a known field", f"Known: {', '.join(known)}.")
+
+
+def _typo(path: FieldPath, meant: str) -> Violation:
+    """One problem: the field that is missing is the one that is misspelt."""
+    return Violation(path, "is not a known field", f"Did you mean {meant}?")
+
+
+def _typos(value: dict[Any, Any], expected: type[msgspec.Struct]) -> dict[str, str]:
+    """Unknown fields that are close to an absent one, with the one that is meant."""
+    fields = _field_types(expected)
+    absent = [name for name in fields if name not in value]
+    unknown = [name for name in value if name not in fields and isinstance(name, str)] if absent else []
+    near = {name: get_close_matches(name, absent, 1, 0.8) for name in unknown}
+    return {name: matches[0] for name, matches in near.items() if matches}
 
 
 def misspelt(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violation]:
@@ -139,12 +156,11 @@ def misspelt(value: Any, expected: Any, path: FieldPath = ()) -> Iterator[Violat
         isinstance(member, dict | list) for member in value.values()
     ):
         return
-    absent = [name for name in fields if name not in value]
+    for name, meant in _typos(value, expected).items():
+        yield _typo((*path, name), meant)
     for name, member in value.items():
         if name in fields:
             yield from misspelt(member, fields[name], (*path, name))
-        elif absent and isinstance(name, str) and (near := get_close_matches(name, absent, 1, 0.8)):
-            yield Violation((*path, name), "is not a known field", f"Did you mean {near[0]}?")
 
 
 @cache

@@ -69,7 +69,10 @@ def _not_blank(entry: Any) -> Iterator[files.Violation]:
 
 
 class TsvCases(Generic[Entry]):
-    """Reads cases from tables of tab-separated text whose header names the fields."""
+    """Reads cases from tables of tab-separated text whose header names the fields.
+
+    `case` makes a case of an entry and the id that its row has by number, for rows without one of their own.
+    """
 
     suffixes: tuple[str, ...] = (".tsv",)
 
@@ -80,8 +83,9 @@ class TsvCases(Generic[Entry]):
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
         """The cases of one file."""
-        for entry, line in files.read_tsv(path, self._entry, problems, self._check):
-            yield self._case(entry), Place(path, line)
+        rows = files.read_tsv(path, self._entry, problems, self._check)
+        for number, (entry, line) in enumerate(rows, 1):
+            yield self._case(entry, f"{path.stem}-{number}"), Place(path, line)
 
 
 class CasesBySuffix:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
@@ -43,8 +44,29 @@ def words(text: str) -> list[Word]:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where the words of a text stand, for those who need many and not their letters."""
-    return [match.span() for match in _WORD.finditer(text)]
+    """Where the words of a text stand, for those who need many and not their letters.
+
+    Words are found on NFC, so that composed and decomposed accents give the same ones; the places are those
+    of the text as it is given.
+    """
+    if unicodedata.is_normalized("NFC", text):
+        return [match.span() for match in _WORD.finditer(text)]
+    places = [place for place, character in enumerate(text) if not place or not _joins_before(character)]
+    composed: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in pairwise([*places, len(text)]):
+        letter = unicodedata.normalize("NFC", text[start:end])
+        composed.append(letter)
+        starts += [start] * len(letter)
+        ends += [end] * len(letter)
+    spans = [match.span() for match in _WORD.finditer("".join(composed))]
+    return [(starts[first], ends[end - 1]) for first, end in spans]
+
+
+def _joins_before(character: str) -> bool:
+    """Whether a character may become one with those before it: a combining mark, or a part of a syllable."""
+    return unicodedata.combining(character) > 0 or "\u1160" <= character <= "\u11ff"
 
 
 def word_count(text: str) -> int:

@@ -15,13 +15,12 @@ from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
-from eval_pipeline.reports import bullets, explanations, hidden_problems, plain
+from eval_pipeline.reports import bullets, hidden_problems, named_things, plain
 from eval_pipeline.scoring import Evaluation, Scores
 from eval_pipeline.stages import LoadedGolden
 from eval_pipeline.suite import Severity, Suite, quantities
 
 MOST_LINES = 50
-MOST_NAMED = 5
 LONGEST_LINE = 2000
 PROBLEMS = "problems"
 
@@ -209,22 +208,19 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
     """In which zone each gated metric is, and what a bad one is made of."""
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
+    named = named_things(suite, evaluation.summary, scores)
     version = evaluation.identity.outputs.version
     for name in gated:
         if name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
-            yield _gate_check(suite, version, results[name], scores, hidden)
+            yield _gate_check(version, results[name], named.get(name, []), hidden)
         else:
             message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), message)
 
 
-def _gate_check(
-    suite: Suite, version: str, result: GateResult, scores: Scores, hidden: str
-) -> dg.AssetCheckResult:
-    named = explanations(suite, result.metric, scores) if result.status in ("warn", "fail") else []
-    more = f"; and {counted(len(named) - MOST_NAMED, 'more case')}" if len(named) > MOST_NAMED else ""
-    by_case = f" By case: {'; '.join(named[:MOST_NAMED])}{more}." if named else ""
+def _gate_check(version: str, result: GateResult, named: Sequence[str], hidden: str) -> dg.AssetCheckResult:
+    by_case = f" By case: {'; '.join(named)}." if named else ""
     return _result(
         check_name=gate_check(result.metric),
         passed=result.status in ("pass", "not_applicable"),

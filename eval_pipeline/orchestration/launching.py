@@ -2,8 +2,8 @@
 
 import fcntl
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, proble
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
-from eval_pipeline.reports import readable
+from eval_pipeline.reports import named_things, readable
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.stages import Workbench
-from eval_pipeline.store import AnswerTable, Compared
+from eval_pipeline.store import AnswerTable, Compared, Scored
 
 INSTANCE_FILE = "dagster.yaml"
 LONGEST_REASON = 300
@@ -105,6 +105,8 @@ class Outcome:
     unsigned: str
     """Why the golden set does not count as signed off; blank where it does."""
     stopping: Stopping | None = None
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the gates that do not pass are made of: a few lines by metric."""
 
     @property
     def objections(self) -> Objections:
@@ -174,12 +176,14 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
     if not result.success:
         return Outcome(bench, problems, None, Standings(), [], "")
     compared: Compared = result.output_for_node(f"{suite}__baseline_comparison")
+    evaluation: Evaluation = result.output_for_node(f"{suite}__metrics")
+    scored: Scored = result.output_for_node(f"{suite}__case_scores")
     answers: AnswerTable = result.output_for_node(f"{suite}__model_outputs")
     messages = {check.check_name: readable(check.description or "") for check in failed}
     return Outcome(
         bench,
         problems,
-        result.output_for_node(f"{suite}__metrics"),
+        evaluation,
         standings_of(bench.golden_folder, compared),
         [
             FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
@@ -188,4 +192,5 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         ],
         messages.get(SIGNED_OFF, ""),
         answers.stopping,
+        named_things(bench.suite, evaluation.summary, scored.scores),
     )

@@ -11,6 +11,7 @@ from eval_pipeline.suite import Suite
 
 MOST_DIAGNOSES = 12
 MOST_PROBLEMS = 10
+MOST_NAMED = 5
 
 
 def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> str:
@@ -75,6 +76,26 @@ def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
         if row["kind"] in kinds:
             named.setdefault(row["case_id"], {})[flat(row["got"] or row["expected"], 60)] = None
     return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
+
+
+def named_things(suite: Suite, summary: Summary, scores: Scores) -> dict[str, list[str]]:
+    """What every gate that does not pass is made of, by metric: a few cases, and how many more."""
+    named = {
+        gate.metric: explanations(suite, gate.metric, scores)
+        for gate in summary.gates
+        if gate.status in ("warn", "fail")
+    }
+    return {metric: _few(lines) for metric, lines in named.items() if lines}
+
+
+def _few(lines: list[str]) -> list[str]:
+    more = len(lines) - MOST_NAMED
+    return [*lines[:MOST_NAMED], *([f"and {counted(more, 'more case')}"] if more > 0 else [])]
+
+
+def named_causes(suite: Suite, summary: Summary, scores: Scores) -> list[str]:
+    """The same as lines: what stands behind every gate that does not pass, by name."""
+    return [f"{metric}: {'; '.join(lines)}" for metric, lines in named_things(suite, summary, scores).items()]
 
 
 def _some(things: Sequence[str], most: int = 5, between: str = ", ") -> str:

@@ -2,12 +2,13 @@
 
 from eval_pipeline.comparison import Comparison, MetricChange
 from eval_pipeline.decisions import Standing
-from eval_pipeline.numbers import NOTHING, Unit, change, counted, number, probability
+from eval_pipeline.numbers import NOTHING, Unit, change, counted, limit, number, probability
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.rows import Cell, Colour, Table
 from eval_pipeline.reports.tables import units
 from eval_pipeline.suite import Suite
 
+LONGEST_EXAMPLE = 600
 CHANGE = ("before", "after", "difference")
 VERDICT_COLOURS: dict[str, Colour] = {"improved": "green", "inconclusive": "yellow", "regressed": "red"}
 
@@ -57,10 +58,14 @@ def _evidence(each: MetricChange, unit: Unit) -> tuple[str, str, str]:
     if evidence is None or evidence.low is None or evidence.high is None:
         return NOTHING, NOTHING, NOTHING
     return (
-        f"{change(evidence.low, unit)} … {change(evidence.high, unit)}",
+        _ends(evidence.low, evidence.high, unit),
         probability(evidence.adjusted_p),
         change(evidence.minimum_detectable_effect, unit).lstrip("+±"),
     )
+
+
+def _ends(low: float | None, high: float | None, unit: Unit) -> str:
+    return NOTHING if low is None or high is None else f"{change(low, unit)} … {change(high, unit)}"
 
 
 def _zone_change(each: MetricChange) -> str:
@@ -71,6 +76,34 @@ def _zone_change(each: MetricChange) -> str:
 
 def _verdict(verdict: str) -> Cell:
     return Cell(verdict, VERDICT_COLOURS.get(verdict, ""))
+
+
+def tests_tables(suite: Suite, comparison: Comparison) -> list[Table]:
+    """The test that was asked for, beside the verdicts; nothing where none was."""
+    unit = units(suite)
+    changes = {each.metric: each for each in comparison.metrics}
+    if not comparison.tests:
+        return []
+    first = comparison.tests[0]
+    rows = [
+        (
+            each.metric,
+            change(changes[each.metric].difference, unit[each.metric]),
+            number(each.statistic, "number"),
+            probability(each.p_value),
+            _ends(each.low, each.high, unit[each.metric]),
+            "not applicable" if each.significant is None else "yes" if each.significant else "no",
+            _verdict(changes[each.metric].verdict),
+            each.reason,
+        )
+        for each in comparison.tests
+    ]
+    interval = f"{limit(1 - first.alpha)} CI"
+    header = ("metric", "difference", "statistic", "p", interval, "significant", "verdict", "")
+    note = (
+        "Each metric by itself, two-sided, not corrected for their number. It informs; the verdict decides."
+    )
+    return [Table(header, rows, f"{first.test} at alpha {first.alpha:g}", note)]
 
 
 def group_table(suite: Suite, comparison: Comparison) -> Table:
@@ -108,6 +141,24 @@ def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
     return [each for each in (group_table(suite, comparison), *cases) if each.rows]
 
 
+def reading_lines(comparison: Comparison) -> list[str]:
+    """What the suite's document makes of a comparison."""
+    return [each.text for each in comparison.readings]
+
+
+def example_text(suite: Suite, comparison: Comparison) -> str:
+    """The cases that fell the most, with input, expectation and both answers; nothing where none fell."""
+    unit = units(suite)[suite.headline]
+    changes = {each.case_id: each for each in comparison.regressed}
+    parts = []
+    for each in comparison.examples:
+        before, after, _ = _moved(changes[each.case_id].before, changes[each.case_id].after, None, unit)
+        texts = {"input": each.input, "expected": each.expected, "before": each.before, "after": each.after}
+        lines = bullets(f"{name}: {plain(text, LONGEST_EXAMPLE)}" for name, text in texts.items())
+        parts.append(f"**{plain(each.case_id)}** ({suite.headline} {before} → {after})\n\n{lines}")
+    return "\n\n".join(parts)
+
+
 def left_out(comparison: Comparison) -> list[str]:
     """The cases that could not be compared, one sentence for each reason."""
     return [
@@ -126,7 +177,7 @@ def comparison_text(suite: Suite, standing: Standing) -> str:
     comparison = standing.comparison
     parts = [
         plain(standing.conclusion, 2000),
-        bullets(plain(note) for note in comparison.notes),
+        bullets(plain(line, 1000) for line in (*reading_lines(comparison), *comparison.notes)),
         table(comparison_table(suite, comparison)),
         tables(moved_tables(suite, comparison)) or "No case moved, nor a group beyond chance.",
         *(plain(line, 1000) for line in left_out(comparison)),

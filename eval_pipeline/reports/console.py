@@ -15,12 +15,18 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
 from eval_pipeline.numbers import number
-from eval_pipeline.reports.cases import hidden_problems, size_of
-from eval_pipeline.reports.comparison import comparison_table, left_out, moved_tables
+from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of
+from eval_pipeline.reports.comparison import (
+    comparison_table,
+    left_out,
+    moved_tables,
+    reading_lines,
+    tests_tables,
+)
 from eval_pipeline.reports.report import objection_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import metric_table, model_notes
-from eval_pipeline.scoring import Summary
+from eval_pipeline.scoring import Scores, Summary
 from eval_pipeline.suite import Suite
 
 WIDEST_TABLE = 250
@@ -84,11 +90,13 @@ def print_summary(suite: Suite, summary: Summary) -> None:
         click.echo(note)
 
 
-def print_gates(summary: Summary) -> None:
-    """The gates that do not pass."""
+def print_gates(suite: Suite, summary: Summary, scores: Scores) -> None:
+    """The gates that do not pass, and what stands behind them by name."""
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
             click.echo(f"{'⚠' if gate.status == 'warn' else '✗'} {gate.metric}: {gate.text}")
+    for line in named_causes(suite, summary, scores):
+        click.echo(line)
 
 
 def print_objections(against: Objections) -> None:
@@ -102,9 +110,10 @@ def print_comparison(suite: Suite, standing: Standing) -> None:
     comparison = standing.comparison
     for note in comparison.notes:
         click.echo(f"Note: {note}")
-    for content in (comparison_table(suite, comparison), *moved_tables(suite, comparison)):
+    contents = (comparison_table(suite, comparison), *tests_tables(suite, comparison))
+    for content in (*contents, *moved_tables(suite, comparison)):
         print_table(content)
-    for line in (*left_out(comparison), standing.conclusion):
+    for line in (*left_out(comparison), *reading_lines(comparison), standing.conclusion):
         click.echo(line)
 
 

@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import BROKEN, EXIT_CODES, SIGNS, Decision, Standing, worst
-from eval_pipeline.numbers import number
-from eval_pipeline.reports.comparison import comparison_table
+from eval_pipeline.numbers import counted, number
+from eval_pipeline.reports.cases import hidden_problems
+from eval_pipeline.reports.comparison import comparison_table, example_text, reading_lines
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.report import LONGEST_LINE, signed_lines
 from eval_pipeline.reports.rows import Table
@@ -38,7 +40,7 @@ def to_markdown(decisions: Sequence[Decision], suites: dict[str, Suite], untouch
     if untouched:
         parts.append(f"Not touched by this change: {plain(', '.join(untouched), LONGEST_LINE)}.")
     parts += [part for each in decisions for part in _version(each, suites)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def gate_table(decisions: Sequence[Decision], suites: dict[str, Suite]) -> Table:
@@ -61,6 +63,10 @@ def decision_lines(decision: Decision) -> list[str]:
 def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
     yield f"## {plain(decision.suite)}: {plain(decision.version)}\n\nBecause of: {plain(decision.cause)}."
     yield bullets(plain(line, LONGEST_LINE) for line in decision_lines(decision))
+    if decision.evaluation:
+        yield plain(hidden_problems(decision.evaluation.summary), LONGEST_LINE)
+    for metric, lines in decision.named.items():
+        yield f"{plain(metric)}, by case:\n\n{bullets(plain(line, LONGEST_LINE) for line in lines)}"
     if decision.stopping:
         yield plain(decision.stopping.text)
     compared = decision.standings.all
@@ -69,12 +75,23 @@ def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
             yield plain(f"Against {each.comparison.before}: {each.conclusion}", LONGEST_LINE)
     if decision.evaluation and decision.suite in suites:
         suite = suites[decision.suite]
+        for each in compared:
+            yield from _worse(suite, each.comparison)
         numbers = [metric_table(suite, decision.evaluation.summary)]
         numbers += [
             comparison_table(suite, each.comparison)._replace(title=f"Against {each.comparison.before}")
             for each in compared
         ]
         yield f"<details><summary>All numbers</summary>\n\n{tables(numbers)}\n\n</details>"
+
+
+def _worse(suite: Suite, comparison: Comparison) -> Iterator[str]:
+    """What the suite's document says of a comparison, and its cases that got worse, to be unfolded."""
+    yield bullets(plain(line, LONGEST_LINE) for line in reading_lines(comparison))
+    if comparison.examples:
+        size = counted(len(comparison.regressed), "case")
+        title = f"Against {plain(comparison.before)}: {size} got worse by {suite.headline}"
+        yield f"<details><summary>{title}</summary>\n\n{example_text(suite, comparison)}\n\n</details>"
 
 
 def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
@@ -145,6 +162,7 @@ def to_report(
                 "reasons": each.reasons,
                 "warnings": each.warnings,
                 "approved": each.approved,
+                "named": dict(each.named),
                 "stopping": msgspec.to_builtins(each.stopping),
                 "report": score_report(suites[each.suite], each.evaluation.summary, each.settings)
                 if each.evaluation

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eval_pipeline.answers import Stopping
 from eval_pipeline.decisions import Objections, Standings
-from eval_pipeline.reports.cases import hidden_problems, size_of, worst_cases
-from eval_pipeline.reports.comparison import comparison_text
+from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of, worst_cases
+from eval_pipeline.reports.comparison import comparison_text, reading_lines
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.pictures import confusion_charts
 from eval_pipeline.reports.rows import Table
@@ -55,7 +55,13 @@ def report(
         f"{plain(outputs.engine)} ({plain(outputs.model)}).",
         plain(stopping.text) if stopping else "",
         plain(hidden_problems(summary), LONGEST_LINE),
+        bullets(
+            plain(f"Against {each.comparison.before}: {line}", LONGEST_LINE)
+            for each in standings.all
+            for line in reading_lines(each.comparison)
+        ),
         f"## Decision\n\n{lines or 'Every gate passes, and no comparison speaks against it.'}",
+        bullets(plain(line, LONGEST_LINE) for line in named_causes(suite, summary, scores)),
         f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
         *_comparisons(suite, standings),

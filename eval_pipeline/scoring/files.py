@@ -10,6 +10,7 @@ from eval_pipeline.files import WHOLE, Part, parts_in_step
 from eval_pipeline.golden import JSON_LINES, JsonCases, OverviewBuilder, joined, read_case_blocks, reader_of
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.processes import in_processes, usable_processors
+from eval_pipeline.scoring.context import REFERENCES
 from eval_pipeline.scoring.score import score_blocks
 from eval_pipeline.scoring.scores import Scores, merged
 from eval_pipeline.suite import Case, Context, Overview, Suite
@@ -100,7 +101,9 @@ class OutputsScorer:
         scores = score_blocks(
             self._suite, blocks(), answers, self._context, keep_diagnoses=self._keep_diagnoses
         )
-        built = overview.build(self._context.references)
+        # References of the suite's own golden set, such as second annotations, say nothing about another one.
+        own = (golden / REFERENCES).exists()
+        built = overview.build(self._context.references if own else None)
         strangers = answers.without_case(built.case_ids)
         return ScoredFile(
             scores, built, Unused(strangers, answers.repeated, list(map(str, answers.warnings)))

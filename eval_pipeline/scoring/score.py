@@ -131,9 +131,10 @@ def _add_scored(
         **_populations(suite, items.cases, context),
         "answers": np.ones(len(items)),
         "errors": np.zeros(len(items)),
+        "passable": _members(suite.passable, items.cases, context),
     }
     with kit.suite_code(suite.name, "case_passes"):
-        counts["passed"] = suite.passes(kit.Sums(counts, {})).astype(float)
+        counts["passed"] = suite.passes(kit.Sums(counts, {})) * counts["passable"]
     table.add(items.cases, trial, None, counts)
     table.keyed += [
         (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
@@ -198,6 +199,7 @@ def _add_failed(
         **_populations(suite, cases, context),
         "answers": np.ones(len(failed)),
         "errors": np.ones(len(failed)),
+        "passable": _members(suite.passable, cases, context),
         "passed": np.zeros(len(failed)),
     }
     table.add(cases, trial, [failure for _, _, failure in failed], counts)
@@ -276,6 +278,8 @@ def _members(
     population: kit.Population, cases: Sequence[kit.Case[Any, Any]], context: kit.Context
 ) -> kit.Values:
     """1 for each case that a population holds; what a judge decides holds nobody while it is off."""
+    if population is kit.everything:
+        return np.ones(len(cases))
     if population is kit.judged and context.judge is None:
         return np.zeros(len(cases))
     return np.fromiter(map(population, cases), float, len(cases))

@@ -148,20 +148,20 @@ def measured(suite: Suite, scores: Scores) -> Measured:
 
 
 def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:
-    """Each case's headline value and passes, worst first.
+    """Each case's headline value and passes, worst first; only cases that can pass or fail.
 
     A case whose headline is undefined is the worst, unless it passes all the same: where nothing was to be
     found and nothing was, there is nothing to look at.
     """
     rows: dict[str, list[tuple[float | None, float, str | None]]] = {}
-    for case_id, value, passed, error in zip(
+    for case_id, value, passable, passed, error in zip(
         scores.case_ids,
         row_values(suite.metric(suite.headline), scores),
-        scores.counts["passed"].to_pylist(),
-        scores.counts["error"].to_pylist(),
+        *(scores.counts[name].to_pylist() for name in ("passable", "passed", "error")),
         strict=True,
     ):
-        rows.setdefault(case_id, []).append((value, passed, error))
+        if passable:
+            rows.setdefault(case_id, []).append((value, passed, error))
     metric = suite.metric(suite.headline)
     results = [
         CaseResult(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.asking import Progress
-from eval_pipeline.comparison import Comparison, Role, Side, compare
+from eval_pipeline.comparison import ChosenTest, Comparison, Role, Side, compare
 from eval_pipeline.engines import Estimate
 from eval_pipeline.problems import BadInput
 from eval_pipeline.prompts import Prompt, Replaced, replaced_by
@@ -65,7 +65,11 @@ def compare_evaluation(
 
 
 def compare_with_baseline(
-    bench: Workbench, golden: GoldenTable, answers: AnswerTable, scores: Scores | None = None
+    bench: Workbench,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scores: Scores | None = None,
+    test: ChosenTest | None = None,
 ) -> Comparison | None:
     """Compare answers with the baseline of their prompt alone; None where none was ever promoted.
 
@@ -73,7 +77,7 @@ def compare_with_baseline(
     """
     before = _baseline(bench, answers.identity.version)
     sides = [before] if before else []
-    return next(iter(_compare(bench, golden, sides, _side(answers, golden, scores=scores))), None)
+    return next(iter(_compare(bench, golden, sides, _side(answers, golden, scores=scores), test)), None)
 
 
 def compare_versions(
@@ -82,9 +86,11 @@ def compare_versions(
     before: AnswerTable,
     after: AnswerTable,
     scores: Scores | None = None,
+    test: ChosenTest | None = None,
 ) -> Comparison:
     """Compare two prompt versions with each other; `scores` are those of the version after."""
-    (comparison,) = _compare(bench, golden, [_side(before, golden)], _side(after, golden, scores=scores))
+    sides = [_side(before, golden)]
+    (comparison,) = _compare(bench, golden, sides, _side(after, golden, scores=scores), test)
     return comparison
 
 
@@ -164,7 +170,11 @@ def _side(
 
 
 def _compare(
-    bench: Workbench, golden: GoldenTable, before: Sequence[Side], after: Side
+    bench: Workbench,
+    golden: GoldenTable,
+    before: Sequence[Side],
+    after: Side,
+    test: ChosenTest | None = None,
 ) -> tuple[Comparison, ...]:
     if not before:
         return ()
@@ -176,4 +186,5 @@ def _compare(
         after,
         bench.gates,
         bench.context,
+        test,
     )

@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from eval_pipeline.statistics.arrays import ROUNDING, Values, level, numbers, pair
 
-TestName = Literal["paired_t", "wilcoxon", "bootstrap", "sign_flip", "mcnemar"]
+TestName = Literal["paired_t", "wilcoxon", "bootstrap", "mcnemar", "permutation"]
 
+DIGITS = 9
 RESAMPLES = 10_000
 EXACT_SIGN_FLIPS = 16
 """Up to so many cases every assignment of signs is tried."""
+EXACT_RANKS = 13
+"""Up to so many cases that differ, Wilcoxon's p is exact even where ranks are tied."""
 SIGN_FLIPS = 20_000
 WEIGHTS_AT_ONCE = 2_000_000
 
@@ -48,13 +51,14 @@ def significance_test(
     """One of the tests, by name; two-sided.
 
     Without a case there is no difference, which is an error. One case yields no p-value. Identical
-    values have p 1; a constant shift has no scatter to measure it by, so its p is the sign flip's.
+    values have p 1; a constant shift has no scatter to measure it by, so its p is the permutation's.
     """
     first, second = pair(before, after)
     level(alpha, "alpha")
     if not len(first):
         raise ValueError("there is no case to compare")
-    differences = second - first
+    # Differences that are equal stay equal: what floats add to them would part tied ranks and signs.
+    differences = np.round(second - first, DIGITS)
     if len(differences) == 1:
         return _outcome(test, differences, alpha, None)
     if np.ptp(differences) <= ROUNDING:
@@ -63,7 +67,7 @@ def significance_test(
         "paired_t": lambda: _paired_t(differences, alpha),
         "wilcoxon": lambda: _wilcoxon(differences, alpha),
         "bootstrap": lambda: _bootstrap(differences, alpha, seed, resamples),
-        "sign_flip": lambda: _sign_flip(differences, alpha, seed),
+        "permutation": lambda: _permutation(differences, alpha, seed),
         "mcnemar": lambda: _mcnemar(first, second, alpha),
     }
     if test not in tests:
@@ -109,8 +113,16 @@ def _paired_t(differences: Values, alpha: float) -> Outcome:
 def _wilcoxon(differences: Values, alpha: float) -> Outcome:
     from scipy import stats
 
-    result = stats.wilcoxon(differences)
-    return _outcome("wilcoxon", differences, alpha, float(result.pvalue), float(result.statistic))
+    moved = differences[np.abs(differences) > ROUNDING]
+    if len(moved) > EXACT_RANKS:
+        result = stats.wilcoxon(moved)
+        return _outcome("wilcoxon", differences, alpha, float(result.pvalue), float(result.statistic))
+    ranks = stats.rankdata(np.abs(moved))
+    rose, fell = float(ranks[moved > 0].sum()), float(ranks[moved < 0].sum())
+    (signs,) = _all_signs(len(moved))
+    sums = (signs > 0) @ ranks
+    p_value = 2 * min(float((sums >= rose - ROUNDING).mean()), float((sums <= rose + ROUNDING).mean()))
+    return _outcome("wilcoxon", differences, alpha, min(p_value, 1.0), min(rose, fell))
 
 
 def _bootstrap(differences: Values, alpha: float, seed: int, resamples: int) -> Outcome:
@@ -147,25 +159,42 @@ def bootstrap_means(values: ArrayLike, *, seed: int, resamples: int = RESAMPLES)
     return np.asarray(centre + moved / len(table), dtype=np.float64)
 
 
-def _sign_flip(differences: Values, alpha: float, seed: int) -> Outcome:
+def _permutation(differences: Values, alpha: float, seed: int) -> Outcome:
+    """Which of the sides is before is exchanged case by case: the sign of its difference."""
     observed = abs(float(differences.sum()))
     cases = len(differences)
     exact = cases <= EXACT_SIGN_FLIPS
-    if exact:
-        bits = np.arange(2**cases)[:, np.newaxis] >> np.arange(cases) & 1
-        signs = 2.0 * bits - 1.0
-    else:
-        signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(SIGN_FLIPS, cases))
-    reached = int((np.abs(signs @ differences) >= observed - ROUNDING).sum())
+    sums = (
+        np.abs(signs @ differences) for signs in (_all_signs(cases) if exact else _some_signs(cases, seed))
+    )
+    reached = sum(int((each >= observed - cases * ROUNDING).sum()) for each in sums)
     p_value = reached / 2**cases if exact else (reached + 1) / (SIGN_FLIPS + 1)
-    return _outcome("sign_flip", differences, alpha, p_value, float(differences.mean()))
+    return _outcome("permutation", differences, alpha, p_value, float(differences.mean()))
+
+
+def _all_signs(cases: int) -> Iterator[Values]:
+    bits = np.arange(2**cases)[:, np.newaxis] >> np.arange(cases) & 1
+    yield np.asarray(2 * bits - 1, dtype=np.float64)
+
+
+def _some_signs(cases: int, seed: int) -> Iterator[Values]:
+    """Random signs, in blocks that fit in memory."""
+    random = np.random.default_rng(seed)
+    block = max(1, WEIGHTS_AT_ONCE // cases)
+    for start in range(0, SIGN_FLIPS, block):
+        yield random.choice([-1.0, 1.0], size=(min(block, SIGN_FLIPS - start), cases))
 
 
 def _mcnemar(before: Values, after: Values, alpha: float) -> Outcome:
-    if not np.isin(np.concatenate([before, after]), (0.0, 1.0)).all():
+    if not is_binary(np.concatenate([before, after])):
         raise ValueError("McNemar's test is for values that are 0 or 1")
-    lost, won = int((before > after).sum()), int((after > before).sum())
+    lost, won = int((before - after > 0.5).sum()), int((after - before > 0.5).sum())
     return _outcome("mcnemar", after - before, alpha, mcnemar(lost, won), float(min(lost, won)))
+
+
+def is_binary(values: Values) -> bool:
+    """Whether every value is 0 or 1."""
+    return bool((np.abs(np.abs(values - 0.5) - 0.5) <= ROUNDING).all())
 
 
 def mcnemar(lost: int, won: int) -> float:

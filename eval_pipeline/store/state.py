@@ -56,6 +56,8 @@ class Proposal(msgspec.Struct, frozen=True):
     evaluation: str
     sentence: str
     proposed_at: str
+    baseline: str = ""
+    """The answers of the baseline that it was compared with."""
 
     @property
     def text(self) -> str:

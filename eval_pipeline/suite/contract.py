@@ -15,7 +15,7 @@ from eval_pipeline.suite.case import AnswerReader, Case, CaseReader, Item
 from eval_pipeline.suite.context import Context, Score
 from eval_pipeline.suite.counts import CaseScore, Sums
 from eval_pipeline.suite.judge import Judge, Model
-from eval_pipeline.suite.metric import CASE_PASS_RATE, ERROR_RATE, Metric, TrialMetric
+from eval_pipeline.suite.metric import CASE_PASS_RATE, ERROR_RATE, Metric, Population, TrialMetric, everything
 from eval_pipeline.suite.reporting import Reporting
 from eval_pipeline.suite.requirements import Requirement
 from eval_pipeline.suite.text import EXACT_MATCH, TextInput, score_exact_match
@@ -54,6 +54,8 @@ class Suite:
     case_passes: Callable[[Sums], NDArray[np.bool_]] | None = None
     """Which cases pass, from their counts; errored cases never do. By default those whose headline, computed
     from their own counts, is perfect: 1, or 0 where lower is better. An undefined one is not."""
+    passable: Population = everything
+    """Which cases can pass or fail at all; the others are no part of `case_pass_rate` and never the worst."""
     embedded: Callable[[Any, Any, Any], Any] | None = None
     """(prepared, parameters, resources) → output: the deterministic classical system, if there is one."""
     parameters: type[Any] = NoParameters

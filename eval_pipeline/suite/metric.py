@@ -104,4 +104,4 @@ class TrialMetric:
 ERROR_RATE = Metric(
     "error_rate", "Cases without a usable output ÷ cases.", ratio_of("errors", "answers"), "lower"
 )
-CASE_PASS_RATE = Metric("case_pass_rate", "Cases that pass ÷ cases.", ratio_of("passed", "answers"))
+CASE_PASS_RATE = Metric("case_pass_rate", "Cases that pass ÷ cases.", ratio_of("passed", "passable"))

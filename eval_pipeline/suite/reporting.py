@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import msgspec
+
 from eval_pipeline.numbers import Unit
 from eval_pipeline.suite.counts import KeyedSums, Rows
 
@@ -21,8 +23,22 @@ class Experiment(NamedTuple):
     cases: int
 
 
+class Reading(msgspec.Struct, frozen=True):
+    """What a suite's document makes of a comparison. It informs; the verdict decides."""
+
+    name: str
+    value: float | None
+    label: str
+    text: str
+    """All of it in a sentence, for people."""
+    details: dict[str, float | bool | None] = {}
+    """The numbers that it rests on."""
+
+
 CrossTable = Callable[[Mapping[str, Experiment]], Rows]
 """Experiments by version → rows."""
+PerTrial = Mapping[str, Sequence[float | None]]
+"""Each metric's values per trial."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,8 @@ class Reporting:
     """Tables that put versions side by side; the report shows them."""
     legends: Mapping[str, str] = field(default_factory=dict)
     """What the signs in a table mean: a sentence below it."""
+    readings: Callable[[PerTrial, PerTrial], Sequence[Reading]] | None = None
+    """(before, after) → what the suite's document makes of a comparison, shown wherever its verdict is."""
     problems: Callable[[Mapping[str, Rows]], list[str]] | None = None
     """From the tables, what the headline hides, the worst first: it is shown wherever the headline is."""
     advice: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None

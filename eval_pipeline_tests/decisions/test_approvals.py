@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from eval_pipeline import stages
 from eval_pipeline.decisions import Standing, read_approvals, standing_of
 from eval_pipeline.decisions.approvals import approvals_of
 from eval_pipeline.project import Project
-from eval_pipeline.store import Store
+from eval_pipeline.store import Proposal, Store
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.guessing import CANDIDATE, VERSION, answering, ask, freeze, furnish, toy_suite
 from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
@@ -235,9 +236,30 @@ def test_an_improvement_proposes_itself_until_somebody_decides(toy: Project, wor
     assert event.metadata["proposal"].value == proposal.text
     assert "To make it the baseline" in result.output_for_node("toy__report").text
     assert accept in invoke(toy, "baseline", "show", "toy").stdout
+    assert_it_dies_with_its_grounds(toy, proposal)
     assert (toy.golden("toy") / "baseline" / "guess.json").read_bytes() == baseline  # nothing moved by itself
     assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "yes").returncode == 0
     assert Store(toy.state).proposals("toy") == []
+
+
+def assert_it_dies_with_its_grounds(toy: Project, proposal: Proposal) -> None:
+    """With a prompt that changed or is gone, a newer evaluation, or a newer baseline."""
+    file, store = toy.prompts("toy") / f"{CANDIDATE}.md", Store(toy.state)
+    text = file.read_text()
+    changed, deleted = (lambda: file.write_text(text + "And why?")), file.unlink
+    for made, change in (
+        (proposal, changed),
+        (proposal, deleted),
+        (replace(proposal, evaluation="an older one"), str),
+        (replace(proposal, baseline="an older one"), str),
+    ):
+        store.keep_proposal("toy", CANDIDATE, made)
+        change()
+        assert "Proposal" not in invoke(toy, "baseline", "show", "toy").stdout
+        assert store.proposals("toy") == []
+        file.write_text(text)
+    store.keep_proposal("toy", CANDIDATE, proposal)
+    assert proposal.text in invoke(toy, "baseline", "show", "toy").stdout
 
 
 def test_nothing_is_proposed_or_passes_unseen_where_what_is_in_use_cannot_be_had(

@@ -26,7 +26,9 @@ STABILITY_LINE = re.compile(r"\b[A-Z]\w* = [\d.]+%(?: ± [\d.]+%)?")
 """The line that the review document prescribes, `DR = 65% ± 8% (RS = 0.88)`."""
 MODEL_ACCURACY = re.compile(r"\d\.?\d*%(?= right| at |\)| \(and)")
 """Texts of measured models, which the score report holds as they are."""
-NOT_OURS = (PICTURE, SAID_BY_CASES, STABILITY_LINE, MODEL_ACCURACY)
+EXAMPLES = re.compile(r"^<details><summary>Against .*?</details>", re.MULTILINE | re.DOTALL)
+"""Cases that got worse, with what models wrote."""
+NOT_OURS = (PICTURE, SAID_BY_CASES, EXAMPLES, STABILITY_LINE, MODEL_ACCURACY)
 GROUPS_AND_TABLES = re.compile(r"^## Groups and tables\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
 WITHOUT_UNIT = ("review",)
 """Suites with numbers that have no unit, such as points a method."""

@@ -22,7 +22,7 @@ from eval_pipeline.statistics.significance import (
     wilson,
 )
 
-TESTS: tuple[TestName, ...] = ("paired_t", "wilcoxon", "bootstrap", "sign_flip")
+TESTS: tuple[TestName, ...] = ("paired_t", "wilcoxon", "bootstrap", "permutation")
 SCORES = arrays(np.float64, st.integers(2, 12), elements=st.floats(0, 1, width=32))
 
 
@@ -50,19 +50,19 @@ def test_wilcoxon_agrees_with_scipy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sign_flip_agrees_with_scipy(seed: int) -> None:
+def test_permutation_agrees_with_scipy(seed: int) -> None:
     before, after = sides(seed, 4 + 2 * seed)
     expected = stats.permutation_test(
         (after, before), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=10**6
     )
-    assert significance_test(before, after, "sign_flip").p_value == pytest.approx(expected.pvalue)
+    assert significance_test(before, after, "permutation").p_value == pytest.approx(expected.pvalue)
 
 
 def test_sign_flip_of_many_cases_is_near_the_t_test() -> None:
     before, after = sides(3, 200, shift=0.012)
-    found = significance_test(before, after, "sign_flip", seed=1)
+    found = significance_test(before, after, "permutation", seed=1)
     assert found.p_value == pytest.approx(significance_test(before, after).p_value, abs=0.01)
-    assert found == significance_test(before, after, "sign_flip", seed=1)
+    assert found == significance_test(before, after, "permutation", seed=1)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -168,7 +168,7 @@ def test_alpha_is_honoured(test: TestName) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(SCORES, st.integers(0, 2**32 - 1), st.sampled_from(["paired_t", "wilcoxon", "sign_flip"]))
+@given(SCORES, st.integers(0, 2**32 - 1), st.sampled_from(["paired_t", "wilcoxon", "permutation"]))
 def test_swapping_the_sides_flips_the_sign(before: Any, seed: int, test: TestName) -> None:
     after = np.random.default_rng(seed).permutation(before)
     there, back = significance_test(before, after, test), significance_test(after, before, test)

@@ -5,6 +5,7 @@ from eval_pipeline.language.word_lists import line_lists
 LANGUAGES = ("nl", "en", "de", "fr")
 
 ENTITY_TYPES = {name: text for name, (text,) in line_lists(__package__, "data/entity_types.txt").items()}
+_FOLDED_TYPES = {name.casefold(): name for name in ENTITY_TYPES}
 CUSTODIAN_TYPES = {
     name: text for name, (text,) in line_lists(__package__, "data/custodian_types.txt").items()
 }
@@ -26,3 +27,8 @@ _CATEGORY_OF = {letter: category for category, letters in CATEGORIES.items() for
 def category_of(letter: str) -> str | None:
     """The category of a custodian type; none for what is no custodian type, which so never equals `U`."""
     return _CATEGORY_OF.get(letter)
+
+
+def entity_type(name: str) -> str:
+    """An entity type as it is listed, whatever its case; any other name as it is given."""
+    return _FOLDED_TYPES.get(name.casefold(), name)

@@ -14,6 +14,7 @@ from eval_pipeline.files import read_text, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description
+from eval_pipeline.suites._heritage.vocabulary import entity_type
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, check_entity, ner_case
 
 _ENTITY = re.compile(r"(T\d+)\t(\S+) (\d{1,15}) (\d{1,15})\t(.+)")
@@ -77,12 +78,12 @@ def _add(
     key, kind, start, end, marked = match.groups()
     if key in entities:
         problems.add(path, f"{key} stands twice", "Number annotations without repeating.", line=number)
-    entity = Entity(marked, kind, int(start), int(end))
+    entity = Entity(marked, entity_type(kind), int(start), int(end))
     if text is not None:
         # The format keeps an annotation on one line: a line break inside it is written as a space.
         for violation in check_entity(entity, text.translate(_FLAT)):
             field = str(violation.path[0])
             problems.add(path, violation.message, violation.remedy, line=number, field=field)
-        entity = Entity(text[entity.start : entity.end], kind, entity.start, entity.end)
+        entity = Entity(text[entity.start : entity.end], entity.type, entity.start, entity.end)
     entities[key] = entity
     return key

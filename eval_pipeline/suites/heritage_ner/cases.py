@@ -8,7 +8,7 @@ import msgspec
 from eval_pipeline.files import FieldPath, Violation
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import CustodianType, Description
-from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES, entity_type
 
 Offset = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -62,8 +62,9 @@ def to_case(entry: GoldenEntry) -> NerCase:
 
 
 def ner_case(case_id: str, text: str, entities: Sequence[Entity], attributes: dict[str, str]) -> NerCase:
-    """A case with its entities in the order of the text."""
-    placed = sorted(entities, key=lambda each: (each.start, each.end, each.type))
+    """A case with its entities in the order of the text, their types as they are listed."""
+    named = [msgspec.structs.replace(each, type=entity_type(each.type)) for each in entities]
+    placed = sorted(named, key=lambda each: (each.start, each.end, each.type))
     return Case(case_id, NerInput(text, attributes.get("language", "")), NerExpected(placed), attributes)
 
 
@@ -74,7 +75,7 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
     seen: set[tuple[int, int, str]] = set()
     for index, entity in enumerate(entry.ner_annotations):
         yield from check_entity(entity, entry.text, ("ner_annotations", index))
-        key = (entity.start, entity.end, entity.type)
+        key = (entity.start, entity.end, entity_type(entity.type))
         if key in seen:
             yield Violation(("ner_annotations", index), "stands twice", "Keep one of them.")
         seen.add(key)
@@ -82,7 +83,7 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
 
 def check_entity(entity: Entity, text: str, path: FieldPath = ()) -> Iterator[Violation]:
     """Whether an annotation has a known type, and the text at its offsets is the annotated text."""
-    if entity.type not in ENTITY_TYPES:
+    if entity_type(entity.type) not in ENTITY_TYPES:
         known = ", ".join(ENTITY_TYPES)
         yield Violation((*path, "type"), f"{entity.type!r} is no entity type", f"Known: {known}.")
     if not entity.text.strip() or entity.text != entity.text.strip():

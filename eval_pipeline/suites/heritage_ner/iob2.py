@@ -17,7 +17,7 @@ from eval_pipeline.files import content_hash, read_text, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description
-from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
+from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES, entity_type
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, ner_case
 
 OUTSIDE = "O"
@@ -149,7 +149,7 @@ def _entities(
     inside = ""
     for number, token in enumerate(tokens):
         match = _TAG.fullmatch(token.tag)
-        kind = match[2] if match else ""
+        kind = entity_type(match[2]) if match else ""
         if match and kind not in ENTITY_TYPES:
             known = ", ".join(ENTITY_TYPES)
             problems.add(path, f"{kind[:60]!r} is no entity type", f"Known: {known}.", line=token.line)

@@ -3,10 +3,8 @@
 Texts are laid end to end, so that a position belongs to one text and spans of different texts never meet.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +37,22 @@ class Spans:
     """How many entities each text had, repeated ones included."""
 
 
+class _Types(dict[str, int]):
+    """A number for every type, the entity types first; case is folded once for each spelling."""
+
+    def __init__(self) -> None:
+        self._folded = {name.casefold(): number for number, name in enumerate(ENTITY_TYPES)}
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = self._folded.setdefault(name.casefold(), self.count)
+        return number
+
+    @property
+    def count(self) -> int:
+        """How many types are known so far."""
+        return len(self._folded)
+
+
 class Layout:
     """What the items of a batch have in common: where their texts lie, and a number for every type."""
 
@@ -48,8 +62,7 @@ class Layout:
         self.bases = np.concatenate([[0], np.cumsum(self.lengths + len(APART))]).astype(np.int64)
         self.size = int(self.bases[-1]) + 1
         self.longest = int(self.lengths.max(initial=0)) + len(APART)
-        self.types: defaultdict[str, int] = defaultdict(count(len(ENTITY_TYPES)).__next__)
-        self.types.update({name: number for number, name in enumerate(ENTITY_TYPES)})
+        self.types = _Types()
         self.count = len(lengths)
 
     def spans(self, entities: Sequence[Sequence[Entity]]) -> Spans:
@@ -70,7 +83,7 @@ class Layout:
         strange = (starts > limits) | (ends > limits) | (ends < starts)
         starts = np.minimum(starts, limits)
         starts, ends = starts + bases, np.maximum(np.minimum(ends, limits), starts) + bases
-        keys = _keys(starts, ends, types, self.longest, len(self.types))
+        keys = _keys(starts, ends, types, self.longest, self.types.count)
         origins = _distinct(keys, strange, given)
         return Spans(texts[origins], types[origins], starts[origins], ends[origins], origins, entries)
 

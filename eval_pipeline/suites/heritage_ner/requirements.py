@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_pipeline.golden import CasesBySuffix, JsonCases
-from eval_pipeline.metrics.text import words
+from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement, case_count
 from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
@@ -24,8 +24,8 @@ def token_labels(case: NerCase) -> tuple[str, ...]:
     """The entity type of every token, `O` outside of entities; of nested entities the longest counts."""
     entities = sorted(case.expected.entities, key=lambda each: each.start - each.end)
     return tuple(
-        next((each.type for each in entities if each.start < word.end and word.start < each.end), OUTSIDE)
-        for word in words(case.input.text)
+        next((each.type for each in entities if each.start < end and start < each.end), OUTSIDE)
+        for start, end in word_spans(case.input.text)
     )
 
 

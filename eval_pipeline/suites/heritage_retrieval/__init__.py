@@ -16,6 +16,7 @@ SUITE = Suite(
     metrics=scoring.METRICS,
     headline="ndcg@10",
     case_passes=scoring.case_passes,
+    passable=scoring.has_relevant,
     embedded=engine.retrieve,
     parameters=engine.Parameters,
     settings=Settings,

@@ -49,12 +49,15 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
             ]
         ),
     }
-    counts: dict[str, kit.Values] = {}
-    for name, values in columns.items():
+    left_out = np.isnan(measures["mrr"])
+    counts: dict[str, kit.Values] = {"left_out": left_out.astype(float)}
+    for name, measured in columns.items():
+        values = np.where(left_out, np.nan, measured)
         counts[name] = np.nan_to_num(values)
         counts[kit.defined(name)] = (~np.isnan(values)).astype(float)
-    counts["left_out"] = np.isnan(measures["mrr"]).astype(float)
-    ordered = list(enumerate(zip(items, rankings, strict=True)))
+    ordered = [
+        (index, pair) for index, pair in enumerate(zip(items, rankings, strict=True)) if not left_out[index]
+    ]
     return kit.Batch(
         counts,
         keyed=[(index, row) for index, (item, order) in ordered for row in _sources(item, order, context)],
@@ -63,8 +66,9 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
 
 
 def errored(case: RetrievalCase, answer: Answer | None) -> kit.CaseScore:
-    """A query without a usable output found nothing; one without relevant documents stays left out."""
-    return kit.CaseScore({"left_out": 0.0 if has_relevant(case) else 1.0})
+    """A query without a usable output found nothing, and repeats nothing; left-out ones stay left out."""
+    no_results = kit.mean_counts({"duplicate_rate": None})
+    return kit.CaseScore({"left_out": 0.0 if has_relevant(case) else 1.0, **no_results})
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
@@ -153,14 +157,17 @@ METRICS: tuple[kit.Metric, ...] = (
         for depth in DEPTHS
     ),
     _measure("mrr", "1 ÷ the rank of the first relevant document; 0 without one.", "irrelevant_first"),
-    kit.mean(
+    _measure(
         "judged@10",
         "Judged documents among the first ten results ÷ those results: how much the judgments can tell.",
+        "",
     ),
-    kit.mean(
+    kit.Metric(
         "duplicate_rate",
         "Results that repeat a document ÷ results; they are dropped before anything is measured.",
-        direction="lower",
+        kit.ratio_of("duplicate_rate", kit.defined("duplicate_rate")),
+        "lower",
+        population=has_relevant,
     ),
     kit.Metric(
         "queries_left_out",

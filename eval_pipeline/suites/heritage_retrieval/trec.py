@@ -255,17 +255,13 @@ def _run_lines(query: str, results: Sequence[Result]) -> Iterator[str]:
 
 
 def best_results(results: Sequence[Result]) -> dict[str, Result]:
-    """Of the results for each document the one that counts: highest score, then first source by name."""
+    """Of the results for each document the one that counts: the highest score, of equal ones the first."""
     best: dict[str, Result] = {}
     for each in results:
         known = best.setdefault(each.doc_id, each)
-        if _preference(each) < _preference(known):
+        if each.score is not None and (known.score is None or each.score > known.score):
             best[each.doc_id] = each
     return best
-
-
-def _preference(result: Result) -> tuple[float, str]:
-    return (math.inf if result.score is None else -result.score, result.source or "")
 
 
 def _check_words(words: Sequence[tuple[str, str]], path: Path) -> None:

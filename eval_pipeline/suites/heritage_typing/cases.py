@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from eval_pipeline.files import Violation, content_hash
+from eval_pipeline.files import Violation
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import CustodianType, Description
 from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
@@ -18,7 +18,7 @@ class GoldenRow(Description, frozen=True, kw_only=True):
     secondary_types: str = ""
     """Types that also fit, as letters separated by commas."""
     id: str | None = None
-    """By default made of the text, so that it stays when rows are added before it."""
+    """By default the name of the file and the number of the row."""
 
 
 class TypingInput(msgspec.Struct, frozen=True):
@@ -43,10 +43,10 @@ def secondary_types(row: GoldenRow) -> list[str]:
     return [letter.strip() for letter in row.secondary_types.split(",") if letter.strip()]
 
 
-def to_case(row: GoldenRow) -> TypingCase:
+def to_case(row: GoldenRow, numbered: str) -> TypingCase:
     """A row as a case; its custodian type is the one to be found."""
     return Case(
-        row.id or f"typing-{content_hash(row.text)[:12]}",
+        row.id or numbered,
         TypingInput(row.text, row.language or ""),
         TypingExpected(row.gold_type, secondary_types(row)),
         {**row.attributes, "custodian_type": row.gold_type},

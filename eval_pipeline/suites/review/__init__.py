@@ -43,6 +43,7 @@ SUITE = Suite(
         trial_tables=experiments.TRIAL_TABLES,
         cross_tables=experiments.CROSS_TABLES,
         legends=tables.LEGENDS,
+        readings=experiments.readings,
         advice=advice.advise,
     ),
 )

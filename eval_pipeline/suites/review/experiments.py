@@ -13,7 +13,7 @@ from eval_pipeline.statistics.variation import (
     run_stability,
     stability_label,
 )
-from eval_pipeline.suite import Experiment, KeyedCount, Rows, TrialMetric, TrialTable, Unit
+from eval_pipeline.suite import Experiment, KeyedCount, PerTrial, Reading, Rows, TrialMetric, TrialTable, Unit
 from eval_pipeline.suites.review.cases import CATEGORIES
 from eval_pipeline.suites.review.scoring import (
     CATEGORY_TABLE,
@@ -25,6 +25,7 @@ from eval_pipeline.suites.review.scoring import (
 
 EXPERIMENT_TABLE = "experiment"
 HEATMAP_TABLE = "category_heatmap"
+LARGE_DELTA = 5.0
 STABLE_METRICS = ("detection_rate", "weighted_detection_score", "precision", "depth_quality", "oes")
 SHORT_NAMES = {
     "detection_rate": "DR",
@@ -205,12 +206,59 @@ def _delta(base: Sequence[float | None] | None, values: Sequence[float | None]) 
     """Improvement delta, and whether the pooled-sd rule calls it significant."""
     if base is None:
         return {"ID": "base", "Sig?": NOTHING}
-    before, after = ([value for value in each if value is not None] for each in (base, values))
-    if len(before) < len(base) or len(after) < len(values):
+    delta, significant = improvement(base, values)
+    if delta is None:
         return {"ID": NOTHING, "Sig?": NOTHING}
+    message = {True: "Y", False: "N", None: f"needs {LEAST_TRIALS} runs"}[significant]
+    return {"ID": change(delta, "points"), "Sig?": message}
+
+
+def improvement(
+    before: Sequence[float | None], after: Sequence[float | None]
+) -> tuple[float | None, bool | None]:
+    """The difference of means, and whether it exceeds 2 · pooled sd, which is unknown below three runs."""
+    old, new = _mean(before), _mean(after)
+    if old is None or new is None:
+        return None, None
     enough = min(len(before), len(after)) >= LEAST_TRIALS
-    message = f"needs {LEAST_TRIALS} runs" if not enough else "Y" if pooled_sd_rule(before, after) else "N"
-    return {"ID": change(statistics.fmean(after) - statistics.fmean(before), "points"), "Sig?": message}
+    runs = [[value for value in side if value is not None] for side in (before, after)]
+    return new - old, pooled_sd_rule(*runs) if enough else None
+
+
+def improvement_band(delta: float, significant: bool | None) -> tuple[str, str]:
+    """The document's meaning and confidence.
+
+    It is silent on a fall that is not significant, which here is the mirror of such a rise.
+    """
+    if delta > LARGE_DELTA:
+        if significant:
+            return "Major improvement", "high confidence"
+        return "Possible improvement", "low confidence: more data is needed"
+    if delta >= 0:
+        return "Minor change", "it might be noise"
+    if significant:
+        return "Regression", "high confidence: revert"
+    return "Possible regression", "low confidence: more data is needed"
+
+
+def readings(before: PerTrial, after: PerTrial) -> list[Reading]:
+    """The improvement delta of a comparison, with the document's rule and label."""
+    delta, significant = improvement(before["oes"], after["oes"])
+    old, new = _mean(before["oes"]), _mean(after["oes"])
+    details = {"oes_before": old, "oes_after": new, "pooled_sd_rule": significant}
+    if delta is None:
+        text = "improvement_delta is undefined: oes has no value in a run of one side."
+        return [Reading("improvement_delta", None, "undefined", text, details)]
+    label, confidence = improvement_band(delta, significant)
+    rule = {
+        True: "beyond 2 pooled standard deviations",
+        False: "within 2 pooled standard deviations",
+        None: f"the pooled-sd rule needs {LEAST_TRIALS} runs of both sides",
+    }[significant]
+    sides = f"oes {number(old, 'points')} → {number(new, 'points')}"
+    found = f"improvement_delta {change(delta, 'points')} ({sides}; {rule})"
+    text = f"{found}: {label}, {confidence}. It informs; the verdict decides."
+    return [Reading("improvement_delta", delta, label, text, details)]
 
 
 def category_heatmap(experiments: Mapping[str, Experiment]) -> Rows:

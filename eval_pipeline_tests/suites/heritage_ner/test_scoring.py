@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from typing import Any
 
 import pytest
@@ -113,6 +114,27 @@ def test_tokens_stand_where_they_stand_in_the_text() -> None:
     assert found["token_f1"] == 1.0
     # A token that a span only cuts into is in the span.
     assert scored([(0, 6, MUSEUM)], [(2, 4, MUSEUM)], text)["token_f1"] == 1.0
+
+
+def test_composed_and_decomposed_accents_have_the_same_tokens() -> None:
+    """A combining mark is no letter: without NFC, "Musée Ömer" falls into four words when decomposed."""
+    for form in ("NFC", "NFD"):
+        text = unicodedata.normalize(form, "Le Musée Ömer, à Liège")
+        place = text.index("Li")
+        found = scored([(place, len(text), PLACE)], [(text.index("Mus"), len(text), PLACE)], text)
+        assert found["token_recall"] == 1.0
+        assert found["token_precision"] == pytest.approx(1 / 4)
+
+
+def test_the_case_of_types_is_folded() -> None:
+    gold = case([(18, 23, PLACE)])
+    answer = {
+        "entities": [{"text": "Delft", "type": kind, "start": 18, "end": 23} for kind in ("top", "Top")]
+    }
+    found = values(SUITE, [gold], {"case": answer})
+    assert found["strict_f1"] == found["token_f1"] == 1.0
+    assert found["duplicate_rate"] == 0.5
+    assert ner_case("x", TEXT, [Entity("Delft", "top", 18, 23)], {}).expected.entities[0].type == "TOP"
 
 
 def test_macro_averages_cover_the_types_that_occur() -> None:

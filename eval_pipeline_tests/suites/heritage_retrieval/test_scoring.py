@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.scoring import score_cases, summarize
+from eval_pipeline.scoring import case_results, score_cases, summarize
 from eval_pipeline.suite import Case, Context
 from eval_pipeline.suites.heritage_retrieval import SUITE
 from eval_pipeline.suites.heritage_retrieval.cases import RetrievalExpected, RetrievalInput
 from eval_pipeline.suites.heritage_retrieval.scoring import METRICS, has_relevant
+from eval_pipeline.suites.heritage_retrieval.trec import Result, best_results
 from eval_pipeline_tests.sources import Recorded, golden, values
 
 JUDGED = {"a": 3, "b": 2, "c": 1, "z": 0}
@@ -69,6 +70,17 @@ def test_a_query_without_relevant_documents_is_left_out_and_counted() -> None:
     assert found["mrr"] == 0.5
     assert found["recall@5"] == pytest.approx(1 / 3)
     assert values(SUITE, cases, {"good": answers["good"]})["mrr"] == 0.5
+    repeated = {**answers, "empty": results(("a",), ("a",), ("unseen",))}
+    measured = values(SUITE, cases, repeated)
+    assert (measured["case_pass_rate"], measured["judged@10"], measured["duplicate_rate"]) == (1.0, 1.0, 0.0)
+    scores = score_cases(SUITE, cases, Recorded(repeated), Context())
+    assert [each.case_id for each in case_results(SUITE, scores)] == ["good"]
+
+
+def test_a_repeated_document_keeps_its_first_source() -> None:
+    given = [Result("a", None, "z"), Result("a", None, "b"), Result("c", 1.0, "z"), Result("c", 1.0, "b")]
+    assert {name: each.source for name, each in best_results(given).items()} == {"a": "z", "c": "z"}
+    assert best_results([Result("a", 1.0, "low"), Result("a", 2.0, "high")])["a"].source == "high"
 
 
 def test_nothing_retrieved_scores_zero() -> None:
@@ -97,7 +109,9 @@ def test_results_that_nobody_judged_are_counted() -> None:
 def test_what_breaks_the_contract_is_an_error(output: Any) -> None:
     found = scored(output)
     assert found["error_rate"] == 1.0
-    assert {found[metric.name] for metric in METRICS if metric.population is has_relevant} == {0.0}
+    worst = {metric.name: found[metric.name] for metric in METRICS if metric.population is has_relevant}
+    assert worst.pop("duplicate_rate") is None
+    assert set(worst.values()) == {0.0}
 
 
 def test_hostile_ids_are_only_ids() -> None:
@@ -151,7 +165,11 @@ def test_diagnoses_name_what_was_missed() -> None:
 
 IDS = st.sampled_from("abcxyz")
 ROWS = st.lists(st.tuples(IDS, st.sampled_from([0.1, 0.2, 0.3]), st.sampled_from(["s", "t"])), max_size=8)
-GATED = [metric.name for metric in METRICS if metric.population is has_relevant]
+GATED = [
+    name
+    for name in (metric.name for metric in METRICS)
+    if name.startswith(("ndcg", "precision", "recall", "mrr"))
+]
 
 
 @settings(max_examples=30, deadline=None)

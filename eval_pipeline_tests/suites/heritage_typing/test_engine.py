@@ -102,9 +102,8 @@ def test_a_table_without_its_columns_is_a_problem(tmp_path: Path, table: str, me
     assert message in "\n".join(map(str, problems))
 
 
-def test_ids_are_made_of_the_text_where_a_table_has_none(tmp_path: Path) -> None:
-    def ids(rows: str) -> dict[str, str]:
-        (tmp_path / "rows.tsv").write_text(f"text\tgold_type\n{rows}")
-        return {each.case.input.text: each.case.id for each in read_cases(SUITE, tmp_path, Problems())}
-
-    assert ids("One\tM\n")["One"] == ids("Zero\tA\nOne\tM\n")["One"]
+def test_rows_are_numbered_where_a_table_has_no_ids(tmp_path: Path) -> None:
+    """Made of the text, the ids of two equal rows were the same, and nobody could write outputs by hand."""
+    (tmp_path / "rows.tsv").write_text("text\tgold_type\nOne\tM\n\nOne\tA\nTwo\tM\n")
+    found = [(each.case.id, each.case.input.text) for each in read_cases(SUITE, tmp_path, Problems())]
+    assert found == [("rows-1", "One"), ("rows-2", "One"), ("rows-3", "Two")]
