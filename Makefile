@@ -60,6 +60,7 @@ kills: install
 # How often verdicts are right, by simulation.
 bench-verdicts: install
 	$(BIN)/python -m benchmarks.verdicts
+	$(BIN)/python -m benchmarks.trends
 
 # Debian's chromium, for the tests that look at the UI. They are skipped, with a reason, where it is missing.
 browser:

@@ -24,7 +24,6 @@ from scipy import special
 from eval_pipeline.statistics.looks import Plan
 from eval_pipeline.statistics.pairs import LeaveOneOut, Moments, Pairs, of_means, of_ratios, paired
 from eval_pipeline.statistics.significance import RESAMPLES, bootstrap_means
-from eval_pipeline.statistics.slides import trend
 from eval_pipeline.statistics.stopping import progress
 from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
 
@@ -47,7 +46,6 @@ LEVEL, SCATTER, RATE = 0.75, 0.2, 0.8
 ALIKE = 0.5
 """The correlation between metrics."""
 REPETITIONS = {5: 4000, 10: 4000, 30: 2400, 100: 1500, 1000: 400}
-RUNS, HISTORIES = 30, 1000
 NUMBERS_AT_ONCE = 3_000_000
 RULES = Rules.of(TOLERANCE, noticeable=NOTICEABLE)
 OURS, BARE, POOLED, UNPAIRED = "verdict", "bare tolerance", "pooled sd", "unpaired t"
@@ -310,20 +308,6 @@ def adaptive_trials(looks: list[Moments], drop: float) -> Tally:
     )
 
 
-def trend_alarms(trials: int, slide: float, histories: int) -> tuple[float, float]:
-    """The share of 30-run histories with an alarm, and with three declines in a row of any size."""
-    random = np.random.default_rng([SEED, trials, int(slide * 1000)])
-    alarms = declines = 0
-    for _ in range(histories):
-        values = 0.8 - slide * np.arange(RUNS)[:, np.newaxis] + random.normal(0, 0.03, (RUNS, trials))
-        means = values.mean(axis=1).tolist()
-        noise = [None] * RUNS if trials == 1 else (values.std(axis=1, ddof=1) / math.sqrt(trials)).tolist()
-        found = [trend(means[:run], noise[:run]) for run in range(2, RUNS + 1)]
-        alarms += any(each.alarm for each in found)
-        declines += any(each.consecutive_declines >= 3 for each in found)
-    return alarms / histories, declines / histories
-
-
 class Promise(NamedTuple):
     """A bound, and whether the simulation keeps it."""
 
@@ -441,15 +425,6 @@ def adaptive_promises(tallies: Tallies) -> Iterator[Promise]:
         yield Promise(text, found, used[worst] <= 0.60)
 
 
-def trend_promises(histories: int) -> Iterator[Promise]:
-    """Unchanged histories stay silent."""
-    for trials in (1, 3):
-        alarms, declines = trend_alarms(trials, 0.0, histories)
-        text = f"trend alarms in 30 unchanged runs of {trials} trials, at most 5 %"
-        found = f"{alarms:.1%} (three declines of any size: {declines:.0%})"
-        yield Promise(text, found, not beyond(alarms, 0.05, histories))
-
-
 def seconds(work: Callable[[], object], times: int = 1) -> float:
     """The shortest time that the work takes."""
     taken = []
@@ -544,7 +519,6 @@ def main() -> int:
         *false_alarm_promises(tallies),
         *power_promises(tallies),
         *adaptive_promises(tallies),
-        *trend_promises(HISTORIES),
         *speed,
     ]
     print()

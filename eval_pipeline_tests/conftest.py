@@ -60,6 +60,7 @@ SLOW = (
     "suites/review/test_report.py",
     "test_imports.py",
     "test_isolation.py",
+    "test_outage.py",
     "test_toy_suite.py",
 )
 """Modules that start processes, servers, browsers or whole chains; `make quick` leaves them out.

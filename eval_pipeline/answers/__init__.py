@@ -1,15 +1,16 @@
 """What engines answer: the record of an answer, its parsing, and files of recorded ones."""
 
-from eval_pipeline.answers.costs import REMEDIES, CostCounter, Costs, costs_of
+from eval_pipeline.answers.costs import REMEDIES, CostCounter, Costs, Outage, costs_of, error_lines
 from eval_pipeline.answers.identity import OutputsIdentity
 from eval_pipeline.answers.in_step import AnswersInStep, OutOfStep
 from eval_pipeline.answers.line_files import AnswerFile, AnswerFormat, LineFormat, Shortcut, UsualLine
-from eval_pipeline.answers.parsing import TOO_LARGE, Failure, Usable, parse, without_own
+from eval_pipeline.answers.parsing import TOO_LARGE, Failure, Usable, failure_of, parse, without_own
 from eval_pipeline.answers.record import (
     FIRST_TRIAL,
     LARGEST_TRIAL,
     MISSING,
     STALE,
+    TIMEOUT,
     Answer,
     AnswerSource,
     OutputSource,
@@ -27,10 +28,11 @@ from eval_pipeline.answers.trials import (
 
 # fmt: off
 __all__ = [
-    "FIRST_TRIAL", "LARGEST_TRIAL", "MISSING", "RECORDED", "REMEDIES", "STALE", "TOO_LARGE", "Answer",
-    "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep", "AtLeastOne", "CostCounter", "Costs",
-    "Failure", "LineFormat", "OutOfStep", "OutputSource", "OutputsIdentity", "Shortcut", "StopReason",
-    "Stopping", "TrialRange", "Trials", "Usable", "UsualLine", "costs_of", "index_answers", "most_trials",
-    "parse", "parse_trials", "recorded_format", "recorded_line", "without_own",
+    "FIRST_TRIAL", "LARGEST_TRIAL", "MISSING", "RECORDED", "REMEDIES", "STALE", "TIMEOUT", "TOO_LARGE",
+    "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep", "AtLeastOne", "CostCounter",
+    "Costs", "Failure", "LineFormat", "OutOfStep", "Outage", "OutputSource", "OutputsIdentity", "Shortcut",
+    "StopReason", "Stopping", "TrialRange", "Trials", "Usable", "UsualLine", "costs_of", "error_lines",
+    "failure_of", "index_answers", "most_trials", "parse", "parse_trials", "recorded_format", "recorded_line",
+    "without_own",
 ]
 # fmt: on

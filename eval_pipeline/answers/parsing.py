@@ -61,6 +61,12 @@ def parse(answer: Answer | None, output_type: type) -> Usable | Failure:
     return Failure(NOT_JSON, reason)
 
 
+def failure_of(answer: Answer, output_type: type) -> Failure | None:
+    """Why an answer has no usable output; None where it has one."""
+    result = parse(answer, output_type)
+    return result if isinstance(result, Failure) else None
+
+
 def without_own(carried: msgspec.Raw, answer: Answer) -> msgspec.Raw:
     """What was carried, as far as the answer does not say it itself."""
     own = first_json(answer.text)

@@ -9,6 +9,7 @@ FIRST_TRIAL = 1
 LARGEST_TRIAL = 2**31
 MISSING = "missing"
 STALE = "stale"
+TIMEOUT = "timeout"
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -24,6 +25,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     tokens: int | dict[str, int] | None = None
     carried: msgspec.Raw = msgspec.Raw(b"null")
     """What `prepare` contributes to the output, as JSON: it wins over what an engine says of it."""
+    transport: bool = False
+    """Whether an engine of ours failed to get it. What a file says of errors is never that."""
 
 
 class AnswerSource(Protocol):

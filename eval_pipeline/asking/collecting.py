@@ -6,14 +6,22 @@ import gc
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
-from eval_pipeline.answers import MISSING, Answer, OutputsIdentity, Stopping, TrialRange, without_own
+from eval_pipeline.answers import (
+    MISSING,
+    Answer,
+    Failure,
+    OutputsIdentity,
+    Stopping,
+    TrialRange,
+    failure_of,
+    without_own,
+)
 from eval_pipeline.asking.progress import Progress
-from eval_pipeline.asking.questions import Asked, Questions
+from eval_pipeline.asking.questions import Questions
 from eval_pipeline.engines import Engine
 from eval_pipeline.store import AnswerTable, AnswerWriter
 
@@ -29,6 +37,14 @@ class Looks(Protocol):
 
     def after(self, answers: TrialAnswers) -> Stopping | None:
         """Why to stop after these further answers; None to ask another trial."""
+
+
+class Answered(NamedTuple):
+    """An answer, to which input it was given, and why it cannot be used."""
+
+    answer: Answer
+    input_hash: str
+    failure: Failure | None
 
 
 class TrialAnswers:
@@ -67,9 +83,9 @@ def collect_outputs(
         progress.start(title, questions.cases * identity.trials)
         asking = _answered(questions, engine, range(1, identity.trials + 1), progress)
         async with aclosing(asking) as answers:
-            async for asked, answer in answers:
-                writer.add(answer, asked.input_hash)
-        writer.finish(identity)
+            async for answered in answers:
+                writer.add(*answered)
+        writer.finish(identity, varies=engine.varies)
 
     async def ask_by_trial(writer: AnswerWriter, looks: Looks) -> None:
         stopping: Stopping | None = None
@@ -81,12 +97,13 @@ def collect_outputs(
                 questions.cases * len(following),
             )
             async with aclosing(_answered(questions, engine, following, progress)) as answers:
-                async for asked, answer in answers:
-                    writer.add(answer, asked.input_hash)
-                    trial_answers.add(answer)
+                async for answered in answers:
+                    writer.add(*answered)
+                    trial_answers.add(answered.answer)
             stopping = looks.after(trial_answers)
             following = range(following.stop, following.stop + 1)
-        writer.finish(replace(identity, trials=stopping.trials, plan=stopping.plan), stopping)
+        final = replace(identity, trials=stopping.trials, plan=stopping.plan)
+        writer.finish(final, stopping, varies=engine.varies)
 
     with AnswerTable.writing(folder) as writer:
         run(ask_all(writer) if looks is None else ask_by_trial(writer, looks))
@@ -95,27 +112,32 @@ def collect_outputs(
 
 async def _answered(
     questions: Questions, engine: Engine, trials: Sequence[int], progress: Progress
-) -> AsyncGenerator[tuple[Asked, Answer], None]:
-    """Every question of some trials with its answer, in the order of the questions."""
-    ready: dict[tuple[str, int], Answer] = {}
+) -> AsyncGenerator[Answered, None]:
+    """The answers to every question of some trials, in the order of the questions; each is parsed at once."""
+    ready: dict[tuple[str, int], Answered] = {}
+    asked = questions.asked
 
-    def carrying(answer: Answer, carried: msgspec.Raw) -> Answer:
+    def read(answer: Answer) -> Answered:
+        input_hash, carried = asked[answer.case_id, answer.trial]
         kept = without_own(carried, answer) if engine.prepared_elsewhere else carried
-        return replace(answer, carried=kept)
+        carrying = replace(answer, carried=kept)
+        return Answered(carrying, input_hash, failure_of(carrying, questions.output))
 
     async with aclosing(engine.answer(questions.requests(engine, trials))) as answers:
         async for answer in answers:
-            ready[answer.case_id, answer.trial] = answer
-            progress.advance(answer)
-            while questions.asked and (key := questions.asked[0][:2]) in ready:
-                asked = questions.asked.popleft()
-                yield asked, carrying(ready.pop(key), asked.carried)
-    while questions.asked:
-        asked = questions.asked.popleft()
-        answer = ready.get(asked[:2]) or Answer(
-            asked.case_id, asked.trial, error=MISSING, detail="the engine gave no answer"
-        )
-        yield asked, carrying(answer, asked.carried)
+            key = answer.case_id, answer.trial
+            if key not in asked:  # nobody asked, or it is answered already
+                continue
+            ready[key] = read(answer)
+            progress.advance(answer, ready[key].failure)
+            while asked and (first := next(iter(asked))) in ready:
+                del asked[first]
+                yield ready.pop(first)
+    while asked:
+        first = next(iter(asked))
+        missing = Answer(*first, error=MISSING, detail="the engine gave no answer")
+        yield ready.get(first) or read(missing)
+        del asked[first]
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -4,8 +4,11 @@ import time
 from collections import Counter
 from typing import Protocol
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.numbers import counted, number
+
+MOST_KINDS = 3
+LONGEST_KIND = 40
 
 
 class Progress(Protocol):
@@ -14,8 +17,8 @@ class Progress(Protocol):
     def start(self, title: str, total: int) -> None:
         """That many answers are to be got."""
 
-    def advance(self, answer: Answer) -> None:
-        """One more is there."""
+    def advance(self, answer: Answer, failure: Failure | None) -> None:
+        """One more is there; `failure` says why it cannot be used."""
 
 
 class Silence:
@@ -24,7 +27,7 @@ class Silence:
     def start(self, title: str, total: int) -> None:
         """Say nothing."""
 
-    def advance(self, answer: Answer) -> None:
+    def advance(self, answer: Answer, failure: Failure | None) -> None:
         """Say nothing."""
 
 
@@ -38,17 +41,20 @@ class Tally:
         self.cost = 0.0
         self._started = time.monotonic()
 
-    def add(self, answer: Answer) -> None:
-        """Count an answer."""
+    def add(self, answer: Answer, failure: Failure | None) -> None:
+        """Count an answer; `failure` says why it cannot be used."""
         self.done += 1
         self.cost += answer.cost_usd or 0.0
-        if answer.error is not None:
-            self.errors[answer.error] += 1
+        if failure is not None:
+            self.errors[failure.kind] += 1
 
     @property
     def trouble(self) -> str:
-        """The errors in words."""
-        return ", ".join(f"{count} × {kind}" for kind, count in self.errors.most_common()) or "no errors"
+        """The errors in words: the most frequent kinds, and how many there are of others."""
+        shown = self.errors.most_common(MOST_KINDS)
+        rest = self.errors.total() - sum(count for _, count in shown)
+        kinds = [f"{count:,} × {' '.join(kind.split())[:LONGEST_KIND]}" for kind, count in shown]
+        return ", ".join([*kinds, *([f"{rest:,} × other kinds"] if rest else [])]) or "no errors"
 
     def __str__(self) -> str:
         seconds = max(time.monotonic() - self._started, 1e-9)

@@ -1,7 +1,7 @@
 """From golden inputs to requests."""
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
@@ -19,8 +19,6 @@ BATCH = 100
 class Asked(NamedTuple):
     """A question that was put, and what its answer has to carry."""
 
-    case_id: str
-    trial: int
     input_hash: str
     carried: msgspec.Raw
 
@@ -41,7 +39,9 @@ class Questions:
         self._golden = golden
         self._resources = resources
         self.cases = golden.facts.cases
-        self.asked: deque[Asked] = deque()
+        self.output = suite.output
+        self.asked: OrderedDict[tuple[str, int], Asked] = OrderedDict()
+        """What was asked and is not answered yet, by case and trial, oldest first."""
 
     async def requests(self, engine: Engine, trials: Iterable[int]) -> AsyncIterator[Request]:
         """Every case in every one of the trials, in order.
@@ -58,7 +58,7 @@ class Questions:
                         # The next ones are rendered while these are being asked.
                         following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
                         for case_id, input_hash, prepared, text in batch:
-                            self.asked.append(Asked(case_id, trial, input_hash, self._carried(prepared)))
+                            self.asked[case_id, trial] = Asked(input_hash, self._carried(prepared))
                             yield Request(case_id, trial, prepared, text)
                 except BaseException:
                     renderer.kill()  # nobody waits for a template any more

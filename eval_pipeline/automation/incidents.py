@@ -1,5 +1,7 @@
 """Incidents: one for each version that is unwell, from the first failed check to its recovery.
 
+An outage is an incident of its own: it neither is an incident of quality nor lets one recover.
+
 Everything is kept in the project's database: which runs were looked at, which incidents are open, and
 which messages still have to be delivered. So no run is looked at twice, and no message is lost or
 repeated, whenever a process dies.
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from eval_pipeline.orchestration import COMPLETE
 from eval_pipeline.store import Database, Stored, text_type
 from eval_pipeline.suite import Severity
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 24 * 3600.0
 """Who falls ill again so soon after a recovery is flapping: the incident goes on, untold."""
 MOST_ATTEMPTS = 20
+OUTAGE = "outage: "
+"""Before the subject of an outage."""
 
 Kind = Literal["opened", "worse", "recovered"]
 
@@ -47,6 +52,11 @@ class Incident(msgspec.Struct, frozen=True):
     closed_at: float | None
     relapses: int
     findings: tuple[Finding, ...]
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether answers do not arrive, so that nothing is known about quality."""
+        return self.subject.startswith(OUTAGE)
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -73,22 +83,29 @@ class Incidents(Stored):
                 statement.on_conflict_do_nothing(index_elements=["run"]).returning(self._runs.c.run)
             ).first():
                 return False
-            latest = self._latest(connection, subject)
-            is_open = latest is not None and latest.closed_at is None
-            if not findings:
-                if latest is not None and is_open:
-                    self._close(connection, latest)
-                return is_open
+            lost = [each for each in findings if each.check == COMPLETE]
+            changed = self._take_in(connection, OUTAGE + subject, lost, may_open)
+            return changed if lost else self._take_in(connection, subject, findings, may_open) or changed
+
+    def _take_in(
+        self, connection: Connection, subject: str, findings: Sequence[Finding], may_open: bool
+    ) -> bool:
+        latest = self._latest(connection, subject)
+        is_open = latest is not None and latest.closed_at is None
+        if not findings:
             if latest is not None and is_open:
-                self._go_on(connection, latest, findings)
-                return True
-            if not may_open:
-                return False
-            if latest is not None and self._clock() - (latest.closed_at or 0.0) < QUIET_SECONDS:
-                self._relapse(connection, latest, findings)
-            else:
-                self._open(connection, subject, findings)
+                self._close(connection, latest)
+            return is_open
+        if latest is not None and is_open:
+            self._go_on(connection, latest, findings)
             return True
+        if not may_open:
+            return False
+        if latest is not None and self._clock() - (latest.closed_at or 0.0) < QUIET_SECONDS:
+            self._relapse(connection, latest, findings)
+        else:
+            self._open(connection, subject, findings)
+        return True
 
     def unknown(self, runs: Sequence[str]) -> set[str]:
         """Those of the runs that were not looked at yet."""

@@ -27,7 +27,7 @@ COMMANDS = {
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
-    "golden": "Check golden sets, and sign them off.",
+    "golden": "Check golden sets, probe them, and sign them off.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
 }

@@ -12,7 +12,7 @@ from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
 from eval_pipeline.revisions import HEAD
-from eval_pipeline.stages import Workbench
+from eval_pipeline.stages import Incomplete, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 
@@ -88,6 +88,8 @@ def _approve(
 
     bench = Workbench(project, suite)
     result = decisions.latest_result(bench, version)
+    if outage := result.evaluation.outage:
+        raise Incomplete(suite.name, version, outage.text)
     standings = result.standings(since=since)
     standing = standings.baseline if against == BASELINE else _standing(result, standings, against)
     evaluation, comparison = result.evaluation, standing.comparison if standing else None

@@ -1,11 +1,13 @@
-"""`eval-pipeline golden`: whether a golden set is well formed, good, and signed off."""
+"""`eval-pipeline golden`: whether a golden set is well formed, good, signed off, and safe from cheating."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from eval_pipeline.cli import BLOCKED
+from eval_pipeline.files import readable_json, write_text
 from eval_pipeline.golden import GoldenSet, shortfalls
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value
@@ -17,7 +19,7 @@ from eval_pipeline.suites import find_suite, load_suites, suite_names
 
 @click.group("golden")
 def command() -> None:
-    """Check golden sets, and sign them off."""
+    """Check golden sets, probe them, and sign them off."""
 
 
 @command.command("check")
@@ -57,6 +59,65 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
                 click.echo(f"  critical: not signed off: {line}")
     problems.stop_if_any()
     context.exit(BLOCKED if blocked else 0)
+
+
+@command.command("probe")
+@click.argument("suite", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
+@click.option(
+    "--docs", type=click.Path(path_type=Path), help="Write the tables into a file, between its marks."
+)
+@click.pass_context
+def probe(context: click.Context, suite: str | None, as_json: bool, docs: Path | None) -> None:
+    """Show what cheating would score: empty, echoed, refused, negated, shuffled and other degenerate answers.
+
+    Without SUITE every suite is probed. Exits with 1 where a measure rewards one of them or the golden
+    answers fail, with 2 where a suite or its golden set cannot be used.
+    """
+    from eval_pipeline.reports import probe_section
+    from eval_pipeline.reports.console import print_probes
+    from eval_pipeline.stages import Workbench, load_golden, probe_golden
+
+    if docs and suite:
+        raise bad_value("--docs", "takes the tables of all suites", "Leave SUITE out.")
+    project = Project.find()
+    problems = Problems()
+    suites, broken = load_suites(project, [suite] if suite else suite_names(project))
+    for unloaded in broken.values():
+        problems.include(BadInput(unloaded))
+    results = []
+    for each in suites:
+        try:
+            bench = Workbench(project, each)
+            probed = probe_golden(bench, load_golden(bench).table)
+        except BadInput as bad:
+            problems.include(bad)
+            continue
+        results.append(probed)
+        if not (as_json or docs):
+            print_probes(each, probed)
+    problems.stop_if_any()
+    if as_json:
+        click.echo(readable_json({each.suite: each for each in results}))
+    if docs:
+        _write_between(docs, [probe_section(*pair) for pair in zip(suites, results, strict=True)])
+    context.exit(BLOCKED if any(each.broken for each in results) else 0)
+
+
+PROBES_BEGIN = "<!-- probes: eval-pipeline golden probe --docs docs/suites.md -->"
+PROBES_END = "<!-- end of probes -->"
+
+
+def _write_between(file: Path, sections: Sequence[str]) -> None:
+    """Put sections between the marks of a file."""
+    text = file.read_text(encoding="utf-8")
+    before, mark, rest = text.partition(PROBES_BEGIN)
+    _, end, after = rest.partition(PROBES_END)
+    if not (mark and end):
+        remedy = f"Put the lines {PROBES_BEGIN} and {PROBES_END} where the tables belong."
+        raise bad_value("--docs", f"{file} has no marks", remedy)
+    inside = "\n\n".join((PROBES_BEGIN, *sections, PROBES_END))
+    write_text(file, before + inside + after)
 
 
 @command.command("freeze")

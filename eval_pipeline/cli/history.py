@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from eval_pipeline.comparison import series
 from eval_pipeline.files import replacing
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.numbers import counted, number
@@ -61,16 +62,22 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
                 point.version,
                 point.engine,
                 point.sample + (" (replay)" if point.replay else ""),
-                *(number(point.metrics.get(name), unit[name]) for name in names),
-                Cell("✓", "green") if point.passed else Cell("✗", "red"),
+                *(number(point.quality.get(name), unit[name]) for name in names),
+                _state(point),
             )
             for point in points[-last:]
         ],
     )
     print_table(content)
-    for version in dict.fromkeys(point.version for point in points):
-        values = [point.metrics.get(suite.headline) for point in points if point.version == version]
-        click.echo(f"{suite.headline} of {version}: {sparkline(values[-last:])}")
+    for line in series(points[-last:]):
+        values = [point.metrics.get(suite.headline) for point in line]
+        click.echo(f"{suite.headline} of {line[0].version} on {line[0].engine}: {sparkline(values)}")
+
+
+def _state(point: Point) -> Cell:
+    if point.incomplete:
+        return Cell("✗ incomplete", "yellow")
+    return Cell("✓", "green") if point.passed else Cell("✗", "red")
 
 
 def sparkline(values: list[float | None]) -> str:

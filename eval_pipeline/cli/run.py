@@ -173,7 +173,8 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     print_objections(outcome.objections)
     if outcome.unsigned:
         click.echo(f"⚠ golden set: {outcome.unsigned}")
-    _print_standings(suite, version, outcome.standings)
+    if not outcome.evaluation.outage:
+        _print_standings(suite, version, outcome.standings)
     for proposal in live_proposals(bench):
         if proposal.version == version:
             click.echo(proposal.text)

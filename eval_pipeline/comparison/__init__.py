@@ -6,12 +6,12 @@ from eval_pipeline.comparison.evidence import looks_of, partition, rules_for
 from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of
 from eval_pipeline.comparison.pairing import paired_metrics
 from eval_pipeline.comparison.records import ACTIONS, Action, Comparison, MetricChange, Role, rounded
-from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_trends
+from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_trends, series, step_between
 
 # fmt: off
 __all__ = [
     "ACTIONS", "Action", "ChosenTest", "Comparison", "MetricChange", "MetricTrend", "Overlap", "Role",
     "Side", "comparable", "compare", "looks_of", "metric_trends", "overlap_of", "paired_metrics", "partition",
-    "rounded", "rules_for",
+    "rounded", "rules_for", "series", "step_between",
 ]
 # fmt: on

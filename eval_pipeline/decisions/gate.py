@@ -9,23 +9,25 @@ from eval_pipeline.decisions.objections import Objections, Standings
 from eval_pipeline.problems import Problem
 from eval_pipeline.scoring import Evaluation
 
-State = Literal["pass", "warn", "approved", "block", "not_evaluated", "unusable", "crashed"]
-STATES: tuple[State, ...] = ("pass", "warn", "approved", "not_evaluated", "block", "unusable", "crashed")
-"""From the best to the worst."""
+State = Literal["pass", "warn", "approved", "block", "not_evaluated", "incomplete", "unusable", "crashed"]
 SIGNS: dict[State, str] = {
     "pass": "✓",
     "warn": "⚠",
     "approved": "✓ approved",
-    "block": "✗",
     "not_evaluated": "✗ not evaluated",
+    "incomplete": "✗ incomplete",
+    "block": "✗",
     "unusable": "✗ unusable",
     "crashed": "✗ crashed",
 }
+STATES = tuple(SIGNS)
+"""From the best to the worst."""
 EXIT_CODES: dict[State, int] = {
     "pass": 0,
     "warn": 0,
     "approved": 0,
     "not_evaluated": 1,
+    "incomplete": 1,
     "block": 1,
     "unusable": 2,
     "crashed": 70,
@@ -78,12 +80,12 @@ def decide(
     blocking = [each.text for each in objections.blocking]
     if unsigned:
         blocking.append(f"golden set: {unsigned}")
-    if standings.baseline is None:
+    if standings.baseline is None and not evaluation.outage:
         blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
-    state: State = "block" if blocking else objections.state
+    state: State = "incomplete" if evaluation.outage else "block" if blocking else objections.state
     outputs = evaluation.identity.outputs
     if unread_text:
-        state = "block" if blocking else "not_evaluated"
+        state = state if blocking else "not_evaluated"
         blocking.append(
             f"only text changed that the engine {outputs.engine!r} does not read; "
             "evaluate it on one that does"

@@ -16,8 +16,9 @@ REPLACED = "replaced"
 """What is approved, in place of a metric, where what would be replaced could not be compared with."""
 STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 
-Weight = Literal["warns", "holds", "blocks"]
-"""What an objection does: it informs; it keeps a version from release; it stops a change as well."""
+Weight = Literal["warns", "holds", "blocks", "voids"]
+"""What an objection does: it informs; it keeps a version from release; it stops a change as well; it leaves
+nothing to decide on, and nobody can approve that."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Objections(tuple[Objection, ...]):
     @property
     def blocking(self) -> list[Objection]:
         """What stops a change."""
-        return [each for each in self if each.weight == "blocks" and not each.approved]
+        return [each for each in self if each.weight in ("blocks", "voids") and not each.approved]
 
     @property
     def holding(self) -> list[Objection]:
@@ -148,7 +149,7 @@ class Objections(tuple[Objection, ...]):
     @property
     def warnings(self) -> list[Objection]:
         """What a person should look at though it stops nothing."""
-        return [each for each in self if each.weight != "blocks" and not each.approved]
+        return [each for each in self if each.weight in ("warns", "holds") and not each.approved]
 
     @property
     def approved(self) -> list[Objection]:
@@ -156,8 +157,10 @@ class Objections(tuple[Objection, ...]):
         return [each for each in self if each.approved]
 
     @property
-    def state(self) -> Literal["pass", "warn", "approved", "block"]:
+    def state(self) -> Literal["pass", "warn", "approved", "block", "incomplete"]:
         """The whole in one word."""
+        if any(each.weight == "voids" for each in self):
+            return "incomplete"
         if self.blocking:
             return "block"
         return "approved" if self.approved else "warn" if self.warnings else "pass"
@@ -200,7 +203,13 @@ def objections(
 
 
 def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objection]:
-    """Gates in their fail zone block, errors hold a release back, everything else warns."""
+    """Gates in their fail zone block, errors hold a release back, everything else warns.
+
+    What an outage did to the numbers is no objection: it takes the place of all others.
+    """
+    if evaluation.outage:
+        yield Objection(evaluation.outage.text, "voids")
+        return
     summary = evaluation.summary
     too_many = any(gate.metric == ERROR_RATE.name and gate.status == "fail" for gate in summary.gates)
     for gate in (*summary.gates, *evaluation.operations):
@@ -210,5 +219,5 @@ def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objec
             yield Objection(f"{gate.metric}: {gate.text}", weight, (gate.metric,), is_approved)
     if summary.error_count and not too_many:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in summary.errors.items())
-        text = f"{ERROR_RATE.name}: the evaluation is incomplete: {kinds}"
+        text = f"{ERROR_RATE.name}: not every answer can be used: {kinds}"
         yield Objection(text, "holds", (ERROR_RATE.name,), ERROR_RATE.name in approved)

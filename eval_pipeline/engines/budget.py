@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from eval_pipeline.engines.calls import NotAsked
+from eval_pipeline.engines.calls import BUDGET, NotAsked
 from eval_pipeline.engines.endpoint import Budget
-
-BUDGET = "budget"
 
 
 class Purse:

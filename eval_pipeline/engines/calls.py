@@ -5,12 +5,14 @@ from typing import Annotated, Protocol, Self
 
 import msgspec
 
+from eval_pipeline.answers import TIMEOUT
 from eval_pipeline.engines.interface import Request
 
 RATE_LIMITED = "rate_limited"
-TIMEOUT = "timeout"
 CONNECTION = "connection"
 SERVER = "server"
+DENIED = "denied"
+BUDGET = "budget"
 REJECTED = "rejected"
 REFUSED = "refused"
 TRUNCATED = "truncated"
@@ -62,6 +64,11 @@ class CallFailed(Exception):
         self.kind = kind
         self.detail = detail
         self.retry_after = retry_after
+
+    @property
+    def transport(self) -> bool:
+        """Whether it says nothing of the question; of a timeout, the other answers tell."""
+        return self.kind in (CONNECTION, DENIED, RATE_LIMITED, SERVER, BUDGET, TIMEOUT)
 
     @property
     def transient(self) -> bool:

@@ -16,7 +16,8 @@ import msgspec
 from aiohttp.connector import Connection
 from yarl import URL
 
-from eval_pipeline.engines.calls import CONNECTION, MALFORMED, TIMEOUT, TOO_LARGE, CallFailed, Timeouts
+from eval_pipeline.answers import TIMEOUT
+from eval_pipeline.engines.calls import CONNECTION, MALFORMED, TOO_LARGE, CallFailed, Timeouts
 from eval_pipeline.problems import bad_value
 
 LARGEST_REPLY = 8 * 2**20
@@ -33,7 +34,7 @@ CLOSED = "the connection was closed before the answer was complete"
 BROKEN = "the answer broke off, or its compression is damaged"
 
 _FAILURES = (
-    (aiohttp.ConnectionTimeoutError, TIMEOUT, "no connection within {timeouts.connect:.3g} s"),
+    (aiohttp.ConnectionTimeoutError, CONNECTION, "no connection within {timeouts.connect:.3g} s"),
     (aiohttp.SocketTimeoutError, TIMEOUT, "nothing came for {timeouts.read:g} s"),
     (TimeoutError, TIMEOUT, "not complete after {timeouts.total:g} s"),
     (aiohttp.ClientHttpProxyError, CONNECTION, "the proxy does not connect: {error.status}"),

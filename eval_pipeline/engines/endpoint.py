@@ -16,14 +16,14 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import msgspec
 
-from eval_pipeline.answers import AtLeastOne, Trials
+from eval_pipeline.answers import TIMEOUT, AtLeastOne, Trials
 from eval_pipeline.engines.calls import (
+    DENIED,
     MALFORMED,
     RATE_LIMITED,
     REFUSAL,
     REJECTED,
     SERVER,
-    TIMEOUT,
     CallFailed,
     Positive,
     Reply,
@@ -206,6 +206,15 @@ class _Completion(msgspec.Struct):
     usage: Any = None
 
 
+_DENYING = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.PAYMENT_REQUIRED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.METHOD_NOT_ALLOWED,
+    HTTPStatus.PROXY_AUTHENTICATION_REQUIRED,
+)
+"""What is said to whoever asks, whatever the question."""
 _COMPLETION = msgspec.json.Decoder(_Completion)
 
 
@@ -301,7 +310,7 @@ class EndpointClient:
     def _failed(self, received: Received) -> CallFailed:
         status = received.status
         if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-            return CallFailed(REJECTED, f"{status}: redirects are not followed; give the final URL")
+            return CallFailed(DENIED, f"{status}: redirects are not followed; give the final URL")
         message = self._presentable(_message_in(received.body))
         detail = f"{status}: {message}" if message else str(status)
         delay = retry_delay(received.retry_after)
@@ -311,6 +320,8 @@ class EndpointClient:
             return CallFailed(TIMEOUT, detail, retry_after=delay)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return CallFailed(SERVER, detail, retry_after=delay)
+        if status in _DENYING:
+            return CallFailed(DENIED, detail)
         return CallFailed(REJECTED, detail)
 
     def _reply(self, body: bytearray) -> Reply | CallFailed:

@@ -1,6 +1,7 @@
 """Whether an endpoint is there at all."""
 
-from eval_pipeline.engines.calls import CONNECTION, SERVER, TIMEOUT, CallFailed, NotAsked
+from eval_pipeline.answers import TIMEOUT
+from eval_pipeline.engines.calls import CONNECTION, SERVER, CallFailed, NotAsked
 from eval_pipeline.numbers import counted
 
 FAILURES_IN_A_ROW = 20
@@ -29,7 +30,9 @@ class Health:
         """Refuse to ask an endpoint that answers nothing."""
         if self._cases >= self._enough:
             detail = f"{counted(self._cases, 'case')} in a row got no answer; not asked any more"
-            raise NotAsked(self._kind, f"the endpoint is down: {detail}")
+            # A call that is not made does not time out.
+            kind = CONNECTION if self._kind == TIMEOUT else self._kind
+            raise NotAsked(kind, f"the endpoint is down: {detail}")
 
     def went_well(self) -> None:
         """Note a call that was answered."""

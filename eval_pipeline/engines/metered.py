@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from eval_pipeline.answers import Answer, Trials
+from eval_pipeline.answers import TIMEOUT, Answer, Trials
 from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.calls import (
+    DENIED,
     MALFORMED,
     RATE_LIMITED,
     REJECTED,
-    TIMEOUT,
     TOO_LARGE,
     CallFailed,
     Client,
@@ -178,8 +178,14 @@ class _Outcome(NamedTuple):
         if self.record is not None:
             return _answer(self.record)
         assert self.failure is not None
-        request = self.asked.request
-        return Answer(request.case_id, request.trial, error=self.failure.kind, detail=self.failure.detail)
+        request, failure = self.asked.request, self.failure
+        return Answer(
+            request.case_id,
+            request.trial,
+            error=failure.kind,
+            detail=failure.detail,
+            transport=failure.transport,
+        )
 
 
 @asynccontextmanager
@@ -325,7 +331,7 @@ class _Asker:
             except CallFailed as failure:
                 if failure.kind == RATE_LIMITED:
                     self._limiter.back_off(entry)
-                elif failure.kind in (MALFORMED, REJECTED, TOO_LARGE):
+                elif failure.kind in (DENIED, MALFORMED, REJECTED, TOO_LARGE):
                     self._limiter.relax()  # of no use, but not too much for the endpoint
                 raise
             finally:

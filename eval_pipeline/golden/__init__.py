@@ -1,13 +1,16 @@
-"""Golden sets: reading them, identifying them, signing them off."""
+"""Golden sets: reading them, identifying them, signing them off, probing them."""
 
 from eval_pipeline.golden.golden_set import GoldenSet
 from eval_pipeline.golden.overview import OverviewBuilder, joined, shortfalls
+from eval_pipeline.golden.probes import ANSWERS_FILE, ORACLE, Probes, make_probes, shuffled_sets
 from eval_pipeline.golden.readers import JSON_LINES, CasesBySuffix, JsonCases, TsvCases, reader_of
 from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_blocks, read_cases
+from eval_pipeline.golden.shapes import as_value
 
 # fmt: off
 __all__ = [
-    "JSON_LINES", "JUDGE_FILE", "CasesBySuffix", "GoldenCase", "GoldenSet", "JsonCases", "OverviewBuilder",
-    "TsvCases", "joined", "read_case_blocks", "read_cases", "reader_of", "shortfalls",
+    "ANSWERS_FILE", "JSON_LINES", "JUDGE_FILE", "ORACLE", "CasesBySuffix", "GoldenCase", "GoldenSet",
+    "JsonCases", "OverviewBuilder", "Probes", "TsvCases", "as_value", "joined", "make_probes",
+    "read_case_blocks", "read_cases", "reader_of", "shortfalls", "shuffled_sets",
 ]
 # fmt: on

@@ -2,12 +2,12 @@
 
 from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.orchestration.broken import build_broken, build_broken_job
-from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.checks import COMPLETE, partitions_of
 from eval_pipeline.orchestration.heritage_summary import build_summary
 
 # fmt: off
 __all__ = [
-    "build_broken", "build_broken_job", "build_chain", "build_job", "build_resources", "build_summary",
-    "evaluation_job", "partitions_of",
+    "COMPLETE", "build_broken", "build_broken_job", "build_chain", "build_job", "build_resources",
+    "build_summary", "evaluation_job", "partitions_of",
 ]
 # fmt: on

@@ -14,7 +14,7 @@ from pydantic import Field
 from eval_pipeline import reports as shown
 from eval_pipeline import stages
 from eval_pipeline.answers import Stopping, parse_trials
-from eval_pipeline.comparison import comparable, metric_trends
+from eval_pipeline.comparison import metric_trends
 from eval_pipeline.decisions import Standings, objections_to, propose, standings_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
@@ -27,7 +27,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.reports import image
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.store import AnswerTable, Compared, GoldenTable, History, Scored, database_url
+from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline.suite import Suite, quantities, suite_code
 
 STORE = "store"
@@ -152,6 +152,12 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
             },
         )
         yield from results
+        try:
+            probed = stages.probe_golden(_bench(context, suite), loaded.table)
+        except BadInput as bad:
+            yield checks.problems_check(checks.PROBES, bad.problems)
+            return
+        yield checks.probes_check(suite, probed)
 
     return golden_set
 
@@ -277,23 +283,22 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext, model_outputs: AnswerTable, case_scores: Scored
     ) -> Results:
         _stop_unless_one(model_outputs.identity, case_scores.identity.outputs)
+        bench = _bench(context, suite)
         try:
-            gates = _bench(context, suite).gates
-            evaluation = stages.evaluate(_bench(context, suite), case_scores, model_outputs.costs)
+            gates = bench.gates
+            evaluation = stages.evaluate(bench, case_scores, model_outputs.costs)
         except BadInput as bad:
             yield checks.problems_check(checks.GATES_VALID, bad.problems)
             return
-        with History(database_url(_bench(context, suite).project)) as history:
-            point = history.append(context.run.run_id, evaluation)
-            earlier = history.points(suite.name, context.partition_key, replays=False)
-        alike = comparable(earlier, point)
+        varies, run = model_outputs.varies, context.run.run_id
+        point, alike = stages.add_to_history(bench, run, case_scores, evaluation, varies=varies)
         trends = metric_trends(suite, gates, alike)
-        chart = shown.metric_chart(suite, evaluation.summary, gates)
-        worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
-        models = shown.model_list(evaluation.summary)
         summary = evaluation.summary
+        chart = shown.metric_chart(suite, summary, gates)
+        worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
+        models = shown.model_list(summary)
         tables = [*shown.group_tables(suite, summary), *shown.suite_tables(suite, summary)]
-        confusion = shown.confusion_charts(suite, evaluation.summary)
+        confusion = shown.confusion_charts(suite, summary)
         yield dg.MaterializeResult(
             value=evaluation,
             data_version=dg.DataVersion(evaluation.id),
@@ -304,13 +309,13 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md(shown.tables(tables) or "none"),
-                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, earlier), "trend")),
+                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, alike), "trend")),
                 "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
                 "replay": point.replay,
                 "evaluation": evaluation.id,
-                "cases": evaluation.summary.cases,
-                "trials": evaluation.summary.trials,
-                "errors": evaluation.summary.error_count,
+                "cases": summary.cases,
+                "trials": summary.trials,
+                "errors": summary.error_count,
                 **_numeric(evaluation),
             },
         )
@@ -321,7 +326,9 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
 
 
 def _numeric(evaluation: Evaluation) -> dict[str, float]:
-    """Metrics as plain numbers, which Dagster plots over time."""
+    """Metrics as plain numbers, which Dagster plots over time; none where they say nothing."""
+    if evaluation.outage:
+        return {}
     return {name: each.value for name, each in evaluation.summary.metrics.items() if each.value is not None}
 
 
@@ -361,14 +368,14 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 progress=context.resources.progress(context.log),
             )
             standings = standings_of(bench.golden_folder, compared)
-            result = checks.regression_check(suite, context.partition_key, standings)
+            result = checks.regression_check(suite, context.partition_key, standings, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
         yield dg.MaterializeResult(
             value=replace(compared, proposal=proposal),
             metadata={
-                **comparison_metadata(suite, standings),
+                **({"verdict": "incomplete"} if metrics.outage else comparison_metadata(suite, standings)),
                 **({"proposal": proposal.text} if proposal else {}),
             },
         )

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.answers import REMEDIES, Costs
+from eval_pipeline.answers import Costs, Outage, error_lines
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
@@ -15,8 +15,16 @@ from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
-from eval_pipeline.reports import bullets, hidden_problems, named_things, plain
-from eval_pipeline.scoring import Evaluation, Scores
+from eval_pipeline.reports import (
+    bullets,
+    hidden_problems,
+    named_things,
+    plain,
+    probe_notes,
+    probe_table,
+    table,
+)
+from eval_pipeline.scoring import Evaluation, Probed, Scores
 from eval_pipeline.stages import LoadedGolden
 from eval_pipeline.suite import Severity, Suite, quantities
 
@@ -29,8 +37,10 @@ _USABLE = f"golden/{{}}/{GATES_FILE} and the suite's formulas can be used."
 
 WELL_FORMED = "well_formed"
 SIGNED_OFF = "signed_off"
+PROBES = "probes"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
+COMPLETE = "complete"
 SCORED = "scored"
 REPORTED = "reported"
 LATENCY = "latency"
@@ -50,9 +60,11 @@ def gate_check(metric: str) -> str:
     return f"gate_{metric.replace('@', '_at_')}"
 
 
-def speaks_for_itself(check: str) -> bool:
-    """Whether a check says of an evaluation what its gates, limits, comparison or sign-off say already."""
-    return check in (SIGNED_OFF, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
+def speaks_for_itself(check: str, evaluation: Evaluation) -> bool:
+    """Whether a check says of an evaluation what its gates, limits, comparison, outage or sign-off say."""
+    if check == ANSWERED:
+        return evaluation.outage is not None
+    return check in (SIGNED_OFF, COMPLETE, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
 
 
 def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
@@ -60,6 +72,7 @@ def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
     described = {
         WELL_FORMED: "Every golden file can be read. If not, nothing downstream runs.",
         SIGNED_OFF: "The golden set is as a person last signed it off.",
+        PROBES: "No measure rewards cheating, and the golden answers pass.",
         **{each.name: each.description for each in suite.requirements},
     }
     return [
@@ -97,6 +110,7 @@ def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
     described = quantities(suite)
     return [
         _spec(suite, "metrics", GATES_VALID, _USABLE.format(suite.name), True),
+        _spec(suite, "metrics", COMPLETE, "Enough answers arrived for a verdict on quality: no outage."),
         *(_spec(suite, "metrics", gate_check(name), described[name].description) for name in gated),
         _spec(suite, "metrics", TREND, "No gated metric slides over the evaluations that asked anew."),
     ]
@@ -155,14 +169,27 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
         )
 
 
+def probes_check(suite: Suite, probed: Probed) -> dg.AssetCheckResult:
+    """Whether the suite's measures can be gamed, with the table of what each probe scores."""
+    cheats = counted(len(probed.probes), "probe")
+    fine = f"{cheats}: none passes the critical gates, none passes more cases than by chance."
+    return _result(
+        check_name=PROBES,
+        passed=not probed.broken,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="\n".join(each.message for each in probed.broken) or fine,
+        metadata={
+            "probes": dg.MetadataValue.md(table(probe_table(suite, probed))),
+            "notes": dg.MetadataValue.md(bullets(plain(note, LONGEST_LINE) for note in probe_notes(probed))),
+        },
+    )
+
+
 def output_checks(version: str, costs: Costs, limits: Mapping[str, Gate]) -> Checks:
     """What there is to say about the answers to a version."""
     yield _passed(PROMPT_VALID, f"{version}: the prompt renders and its engine answers.")
     total, answers = costs.error_count, costs.answers
-    kinds = "; ".join(
-        f"{count:,} × {kind} ({costs.examples[kind][:200]}). {REMEDIES.get(kind, '')}".rstrip()
-        for kind, count in costs.errors.items()
-    )
+    kinds = " ".join(error_lines(costs.errors, costs.examples))
     size = f"{counted(total, 'error')} in {counted(answers, 'answer')}"
     too_many = ERROR_GATE.zone(total / answers) == "fail"
     yield _result(
@@ -205,13 +232,21 @@ def reported_check(version: str) -> dg.AssetCheckResult:
 
 
 def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:
-    """In which zone each gated metric is, and what a bad one is made of."""
+    """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open."""
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
     named = named_things(suite, evaluation.summary, scores)
-    version = evaluation.identity.outputs.version
+    version, outage = evaluation.identity.outputs.version, evaluation.outage
+    yield _result(
+        check_name=COMPLETE,
+        passed=outage is None,
+        description=f"{version}: {outage.text if outage else 'enough answers arrived.'}",
+        metadata=outage.errors if outage else {},
+    )
     for name in gated:
-        if name in results:
+        if outage and name in results:
+            yield _undecided(gate_check(name), version)
+        elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
             yield _gate_check(version, results[name], named.get(name, []), hidden)
         else:
@@ -234,6 +269,16 @@ def _gate_check(version: str, result: GateResult, named: Sequence[str], hidden: 
     )
 
 
+def _undecided(check: str, version: str) -> dg.AssetCheckResult:
+    """A check on quality for which too few answers arrived."""
+    return _result(
+        check_name=check,
+        passed=False,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{version}: incomplete, so there is no verdict; see the check {COMPLETE!r}.",
+    )
+
+
 def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.AssetCheckResult:
     """Whether any gated metric slides; how often each fell in a row is for information."""
     alarming = [each.text for each in trends if each.trend.alarm]
@@ -250,8 +295,12 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
     )
 
 
-def regression_check(suite: Suite, version: str, standings: Standings) -> dg.AssetCheckResult:
+def regression_check(
+    suite: Suite, version: str, standings: Standings, outage: Outage | None = None
+) -> dg.AssetCheckResult:
     """What became of a version against its baseline and against what it would replace."""
+    if outage:
+        return _undecided(REGRESSION, version)
     approvals = standings.baseline.approvals if standings.baseline else ()
     against = objections(None, standings.all, approvals, missing=standings.missing)
     lines = [f"{version} against {each.comparison.before}: {each.conclusion}" for each in standings.all]

@@ -88,6 +88,8 @@ def _latest(project: Project, store: Store, suite: Suite) -> list[tuple[str, Eva
 def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None) -> Entry:
     if evaluation is None:
         return Entry(key, source, version, missing="not evaluated")
+    if evaluation.outage:
+        return Entry(key, source, version, evaluated_at=evaluation.created_at, missing="incomplete")
     result = evaluation.summary.metrics.get(source.metric)
     if result is None or result.value is None:
         return Entry(

@@ -188,7 +188,7 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         [
             FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
             for check in failed
-            if not speaks_for_itself(check.check_name)
+            if not speaks_for_itself(check.check_name, evaluation)
         ],
         messages.get(SIGNED_OFF, ""),
         answers.stopping,

@@ -4,7 +4,7 @@ import time
 
 import dagster as dg
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.numbers import counted
 
@@ -26,9 +26,9 @@ class LogProgress:
         self._next = time.monotonic() + SECONDS_BETWEEN_LINES
         self._log.info(f"{title}: {counted(total, 'answer')} to get")
 
-    def advance(self, answer: Answer) -> None:
+    def advance(self, answer: Answer, failure: Failure | None) -> None:
         """Say how far it is, now and then."""
-        self._tally.add(answer)
+        self._tally.add(answer, failure)
         if self._tally.done == self._tally.total or time.monotonic() >= self._next:
             self._next = time.monotonic() + SECONDS_BETWEEN_LINES
             self._log.info(f"{self._title}: {self._tally}")

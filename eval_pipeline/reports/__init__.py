@@ -6,6 +6,7 @@ from eval_pipeline.reports.comparison import comparison_text, impact_table
 from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
 from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table, tables
 from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart, trend_chart
+from eval_pipeline.reports.probes import probe_notes, probe_section, probe_table
 from eval_pipeline.reports.report import report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.scores import score_report
@@ -28,8 +29,8 @@ __all__ = [
     "Cell", "Table", "bullets", "comparison_chart", "comparison_data", "comparison_text",
     "confusion_charts", "cross_tables", "diagnosis_table", "error_table", "flat",
     "gate_label", "group_tables", "hidden_problems", "image", "impact_table", "metric_chart",
-    "metric_table", "model_list", "named_things", "overview_table", "plain", "readable", "report",
-    "score_report", "signed_lines", "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report",
-    "trend_chart", "trend_table", "units", "worst_cases",
+    "metric_table", "model_list", "named_things", "overview_table", "plain", "probe_notes", "probe_section",
+    "probe_table", "readable", "report", "score_report", "signed_lines", "suite_tables", "table", "tables",
+    "to_junit", "to_markdown", "to_report", "trend_chart", "trend_table", "units", "worst_cases",
 ]
 # fmt: on

@@ -11,10 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table as Grid
 from rich.text import Text
 
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
-from eval_pipeline.numbers import number
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of
 from eval_pipeline.reports.comparison import (
     comparison_table,
@@ -23,10 +23,12 @@ from eval_pipeline.reports.comparison import (
     reading_lines,
     tests_tables,
 )
+from eval_pipeline.reports.markdown import flat
+from eval_pipeline.reports.probes import probe_notes, probe_table
 from eval_pipeline.reports.report import objection_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import metric_table, model_notes
-from eval_pipeline.scoring import Scores, Summary
+from eval_pipeline.scoring import Probed, Scores, Summary
 from eval_pipeline.suite import Suite
 
 WIDEST_TABLE = 250
@@ -37,10 +39,10 @@ class Bar:
 
     def __init__(self) -> None:
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[trouble]}"),
+            TextColumn("{task.fields[trouble]}", markup=False),
             TextColumn("{task.fields[cost]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
@@ -59,12 +61,12 @@ class Bar:
         self._tally = Tally(total)
         self._task = self._bar.add_task(title, total=total, trouble="", cost="")
 
-    def advance(self, answer: Answer) -> None:
+    def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there."""
-        self._tally.add(answer)
+        self._tally.add(answer, failure)
         if self._task is not None:
             cost = number(self._tally.cost, "dollars") if self._tally.cost else ""
-            self._bar.update(self._task, advance=1, trouble=self._tally.trouble, cost=cost)
+            self._bar.update(self._task, advance=1, trouble=flat(self._tally.trouble), cost=cost)
 
 
 def print_table(content: Table) -> None:
@@ -88,6 +90,14 @@ def print_summary(suite: Suite, summary: Summary) -> None:
     click.echo(f"{size_of(summary)}.")
     for note in filter(None, (hidden_problems(summary), *model_notes(summary))):
         click.echo(note)
+
+
+def print_probes(suite: Suite, probed: Probed) -> None:
+    """What cheating would score, and the rules that are broken."""
+    print_table(probe_table(suite, probed)._replace(title=f"{suite.name}, {counted(probed.cases, 'case')}"))
+    for note in probe_notes(probed):
+        click.echo(note)
+    click.echo()
 
 
 def print_gates(suite: Suite, summary: Summary, scores: Scores) -> None:

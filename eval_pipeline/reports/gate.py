@@ -25,6 +25,7 @@ TITLES = {
     "warn": "⚠ Prompt evaluation passes with warnings",
     "approved": "✓ Prompt evaluation passes, by approval",
     "block": "✗ Prompt evaluation blocks this change",
+    "incomplete": "✗ Prompt evaluation is incomplete: answers never arrived",
     "not_evaluated": "✗ This change was not evaluated",
     "unusable": "✗ Prompt evaluation could not be done",
     "crashed": "✗ Prompt evaluation crashed",
@@ -95,7 +96,7 @@ def _worse(suite: Suite, comparison: Comparison) -> Iterator[str]:
 
 
 def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
-    if decision.evaluation is None:
+    if decision.evaluation is None or decision.evaluation.outage:
         return ""
     suite = suites[decision.suite]
     value = decision.evaluation.summary.metrics[suite.headline].value
@@ -105,6 +106,8 @@ def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
 def _compared(decision: Decision) -> str:
     if decision.evaluation is None:
         return ""
+    if decision.evaluation.outage:
+        return "not compared"
     verdicts = [
         f"{each.comparison.verdict}{', approved' if each.approved else ''} against {each.comparison.before}"
         for each in decision.standings.all
@@ -122,7 +125,7 @@ def to_junit(decisions: Sequence[Decision]) -> bytes:
             "testsuite",
             name=suite,
             tests=str(len(own)),
-            failures=str(sum(each.state in ("block", "not_evaluated") for each in own)),
+            failures=str(sum(EXIT_CODES[each.state] > 0 and each.state not in BROKEN for each in own)),
             errors=str(sum(each.state in BROKEN for each in own)),
         )
         for each in own:
@@ -167,6 +170,7 @@ def to_report(
                 "report": score_report(suites[each.suite], each.evaluation.summary, each.settings)
                 if each.evaluation
                 else None,
+                "outage": msgspec.to_builtins(each.evaluation.outage) if each.evaluation else None,
                 "comparison": comparison_data(each.standings.baseline) if each.standings.baseline else None,
                 "comparisons": [comparison_data(standing) for standing in each.standings.all],
                 "not_compared": each.standings.missing,

@@ -88,7 +88,7 @@ def _scaled(interval: tuple[float, float] | None, largest: float) -> tuple[float
 
 
 def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
-    """The headline over all evaluations of a version that asked anew."""
+    """The headline over the evaluations of a version that can be compared with each other."""
     unit = units(suite)[suite.headline]
     values = [value for point in points if (value := point.metrics.get(suite.headline)) is not None]
     if not values:

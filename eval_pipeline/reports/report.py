@@ -20,6 +20,7 @@ TITLES = {
     "warn": "⚠ passes with warnings",
     "approved": "✓ passes, by approval",
     "block": "✗ is blocked",
+    "incomplete": "✗ is incomplete",
 }
 
 
@@ -64,7 +65,7 @@ def report(
         bullets(plain(line, LONGEST_LINE) for line in named_causes(suite, summary, scores)),
         f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
-        *_comparisons(suite, standings),
+        *_comparisons(suite, evaluation, standings),
         plain(proposal.text, LONGEST_LINE) if proposal else "",
         f"## Worst cases\n\n{worst_cases(suite, evaluation.case_results, scores)}",
         "## Groups and tables",
@@ -76,9 +77,11 @@ def report(
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _comparisons(suite: Suite, standings: Standings) -> Iterator[str]:
+def _comparisons(suite: Suite, evaluation: Evaluation, standings: Standings) -> Iterator[str]:
     """A section for each comparison, and what is to be said of those that are not there."""
-    if standings.baseline is None:
+    if evaluation.outage:
+        yield "## Against the baseline\n\nNot compared, since the evaluation is incomplete."
+    elif standings.baseline is None:
         yield "## Against the baseline\n\nThere is no baseline to compare with."
     for each in standings.all:
         yield f"## Against {plain(each.comparison.before)}\n\n{comparison_text(suite, each)}"

@@ -2,9 +2,10 @@
 
 from eval_pipeline.scoring.closure import EVERYTHING, MissingCode, Reference
 from eval_pipeline.scoring.context import context_for, measured_models
-from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point
+from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point, Step
 from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
-from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, scorer_version
+from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, prober_version, scorer_version
+from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
 from eval_pipeline.scoring.score import score_cases
 from eval_pipeline.scoring.scores import ROWS_AT_ONCE, Scores
 from eval_pipeline.scoring.summary import (
@@ -19,9 +20,10 @@ from eval_pipeline.scoring.summary import (
 
 # fmt: off
 __all__ = [
-    "EVERYTHING", "NEAR", "PACKAGE", "ROWS_AT_ONCE", "WORST_CASES", "CaseResult", "Code", "Evaluation",
-    "Identity", "MetricValue", "MissingCode", "OutputsScorer", "Point", "Reference", "ScoredFile", "Scores",
-    "Summary", "case_results", "context_for", "engine_version", "measured_models", "score_cases",
-    "scorer_version", "summarize",
+    "EVERYTHING", "NEAR", "PACKAGE", "ROWS_AT_ONCE", "WORST_CASES", "Broken", "CaseResult", "Code",
+    "Evaluation", "Identity", "MetricValue", "MissingCode", "OutputsScorer", "Point", "ProbeResult",
+    "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary", "case_results", "context_for",
+    "engine_version", "measured_models", "probe_suite", "prober_version", "score_cases", "scorer_version",
+    "summarize",
 ]
 # fmt: on

@@ -8,6 +8,7 @@ import msgspec
 
 from eval_pipeline.files import content_hash, files_hash, read_yaml, shown_field, violations_of
 from eval_pipeline.gates import MeasuredModel
+from eval_pipeline.golden import ANSWERS_FILE
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Context, Suite, suite_code
 
@@ -55,7 +56,9 @@ def _hashed(path: Path | None) -> str:
     if path is None:
         return ""
     return (
-        files_hash(file for file in path.rglob("*") if file.is_file())
+        files_hash(
+            file for file in path.rglob("*") if file.is_file() and file.name != Path(ANSWERS_FILE).name
+        )
         if path.is_dir()
         else files_hash([path])
     )

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.answers import Outage, OutputsIdentity
 from eval_pipeline.files import content_hash
 from eval_pipeline.gates import GateResult
 from eval_pipeline.scoring.summary import CaseResult, Summary
@@ -33,6 +33,19 @@ class Evaluation(msgspec.Struct, frozen=True):
     case_results: tuple[CaseResult, ...]
     operations: tuple[GateResult, ...] = ()
     """How latency and cost stand against their limits."""
+    outage: Outage | None = None
+    """Why it is incomplete, and says nothing about quality; None where it is not."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """How far chance alone moves metrics from one evaluation to the next, as their paired cases tell."""
+
+    since: str
+    """The run of the evaluation before."""
+    errors: dict[str, float]
+    """The standard error of each metric's difference; nothing where it cannot be told."""
+    freedom: dict[str, float]
+    """On how many cases each of them rests."""
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -58,3 +71,14 @@ class Point(msgspec.Struct, frozen=True):
     """Whether its answers were known from an earlier evaluation: then it is no new point of a trend."""
     noise: dict[str, float | None] = {}
     """The standard error of each metric over trials; null where there are fewer than two."""
+    incomplete: bool = False
+    """Whether too few answers arrived for a verdict: then its numbers say nothing about quality."""
+    scoring: str = ""
+    """The code, settings and references that scored it, in one word; blank where it is not known."""
+    step: Step | None = None
+    """The noise since the evaluation before that can be compared with it."""
+
+    @property
+    def quality(self) -> dict[str, float | None]:
+        """The metrics, as far as they say anything."""
+        return {} if self.incomplete else self.metrics

@@ -16,7 +16,7 @@ WORDING = ("description", "table_units", "confusions", "problems", "advice")
 """Parts of a suite that are words for people, and pictures. Tables are numbers."""
 ASKING = ("embedded", "prepare", "prepared", "parameters", "variables", "requests_per_minute")
 """Parts that decide what is asked or how the embedded engine answers: answers have their own identity."""
-GOLDEN = ("reader", "measure", "requirements")
+GOLDEN = ("reader", "measure", "requirements", "probing")
 """Parts that read and check the golden set, which has its own identity, too."""
 NOT_SCORING = (*WORDING, *ASKING, *GOLDEN)
 """Whatever else a suite has counts as part of its scorer."""
@@ -43,6 +43,11 @@ class Code:
     def scorer(self, suite: str) -> str:
         """The hash of what scores a suite."""
         return self._closure.hash([*SCORING, *self._declared(suite, lambda name: name not in NOT_SCORING)])
+
+    def prober(self, suite: str) -> str:
+        """The hash of what probes a suite, its scorer included."""
+        parts = self._declared(suite, lambda name: name == "probing" or name not in NOT_SCORING)
+        return self._closure.hash([*SCORING, Reference(f"{PACKAGE}.scoring", "probe_suite"), *parts])
 
     def engine(self, suite: str) -> str:
         """The hash of a suite's embedded engine."""
@@ -72,6 +77,11 @@ class Code:
 def scorer_version(suite: Suite) -> str:
     """The hash of the code that scores a suite, as this process runs it."""
     return _scorer(_folders(), suite.name)
+
+
+def prober_version(suite: Suite) -> str:
+    """The hash of the code that probes a suite, as this process runs it."""
+    return _code(_folders()).prober(suite.name)
 
 
 def engine_version(suite: Suite) -> str:

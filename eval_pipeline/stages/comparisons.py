@@ -8,7 +8,7 @@ from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.asking import Progress
 from eval_pipeline.comparison import ChosenTest, Comparison, Role, Side, compare
 from eval_pipeline.engines import Estimate
-from eval_pipeline.problems import BadInput
+from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.prompts import Prompt, Replaced, replaced_by
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Scores
@@ -21,6 +21,7 @@ from eval_pipeline.stages.answers import (
     known_or_asked,
     usable_prompt,
 )
+from eval_pipeline.stages.scores import outage_of
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
 
@@ -41,7 +42,10 @@ def compare_evaluation(
     What would be replaced is asked as the evaluation was, unless its answers are known; without progress,
     as where a release is decided, nothing is asked. Where the baseline holds the very answers of what would
     be replaced, there is one comparison. An archived version replaces nothing unless it is to be activated.
+    An incomplete evaluation is compared with nothing.
     """
+    if outage_of(bench, answers.costs):
+        return Compared(scored.identity, ())
     baseline = _baseline(bench, answers.identity.version) if with_baseline else None
     sides = [baseline] if baseline else []
     replaced = Replaced()
@@ -60,8 +64,16 @@ def compare_evaluation(
                 sides.append(_replaced_side(bench, golden, wanted, answers.identity, progress))
     except BadInput as bad:
         replaced = Replaced(missing="; ".join(map(str, bad.problems)))
-    comparisons = _compare(bench, golden, sides, _side(answers, golden, scores=scored.scores))
+    comparisons = _compare(bench, golden, sides, _side(bench, answers, golden, scores=scored.scores))
     return Compared(scored.identity, comparisons, replaced.missing, replaced.note)
+
+
+class Incomplete(BadInput):
+    """A version whose evaluation is incomplete, where one is needed that is not."""
+
+    def __init__(self, suite: str, version: str, message: str) -> None:
+        remedy = f"Run: eval-pipeline run {suite} --prompt {version}"
+        super().__init__([Problem(version, 0, "", message, remedy)])
 
 
 def compare_with_baseline(
@@ -77,7 +89,9 @@ def compare_with_baseline(
     """
     before = _baseline(bench, answers.identity.version)
     sides = [before] if before else []
-    return next(iter(_compare(bench, golden, sides, _side(answers, golden, scores=scores), test)), None)
+    return next(
+        iter(_compare(bench, golden, sides, _side(bench, answers, golden, scores=scores), test)), None
+    )
 
 
 def compare_versions(
@@ -89,8 +103,8 @@ def compare_versions(
     test: ChosenTest | None = None,
 ) -> Comparison:
     """Compare two prompt versions with each other; `scores` are those of the version after."""
-    sides = [_side(before, golden)]
-    (comparison,) = _compare(bench, golden, sides, _side(after, golden, scores=scores), test)
+    sides = [_side(bench, before, golden)]
+    (comparison,) = _compare(bench, golden, sides, _side(bench, after, golden, scores=scores), test)
     return comparison
 
 
@@ -134,7 +148,7 @@ def _replaced_side(
     answers = known_or_asked(bench, golden, wanted.asking, wanted.identity, subject, progress)
     if answers is None:
         raise NotCurrent(like.version, f"was not compared with {wanted.label} yet", bench.suite.name)
-    return _side(answers, golden, wanted.label, "replaced")
+    return _side(bench, answers, golden, wanted.label, "replaced")
 
 
 def _as_answered(bench: Workbench, outputs: OutputsIdentity) -> Prompt:
@@ -151,13 +165,16 @@ def _baseline(bench: Workbench, version: str) -> Side | None:
 
 
 def _side(
+    bench: Workbench,
     answers: AnswerTable,
     golden: GoldenTable,
     label: str = "",
     role: Role = "version",
     scores: Scores | None = None,
 ) -> Side:
-    """Stored answers as one side of a comparison."""
+    """Stored answers as one side of a comparison; an incomplete evaluation is none."""
+    if outage := outage_of(bench, answers.costs):
+        raise Incomplete(bench.suite.name, label or answers.identity.version, outage.text)
     return Side(
         label or answers.identity.version,
         answers.identity,

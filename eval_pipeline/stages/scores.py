@@ -2,12 +2,13 @@
 
 import datetime
 
-from eval_pipeline.answers import Costs
+from eval_pipeline.answers import Costs, Outage
 from eval_pipeline.gates import operation_results
 from eval_pipeline.prompts import versions_in
 from eval_pipeline.scoring import Evaluation, Identity, case_results, score_cases, scorer_version, summarize
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, Scored
+from eval_pipeline.suite import ERROR_RATE
 
 
 def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scored:
@@ -26,11 +27,22 @@ def evaluate(bench: Workbench, scored: Scored, costs: Costs) -> Evaluation:
         summary=summarize(bench.suite, scored.scores, bench.gates, bench.models),
         case_results=case_results(bench.suite, scored.scores),
         operations=operation_results(bench.operation_gates, costs.measures),
+        outage=outage_of(bench, costs),
     )
 
 
+def outage_of(bench: Workbench, costs: Costs) -> Outage | None:
+    """The answers that never arrived, where they are more than the gate on errors allows."""
+    lost = costs.lost
+    share = sum(lost.errors.values()) / costs.answers if costs.answers else 0.0
+    return lost if bench.gates[ERROR_RATE.name].zone(share) == "fail" else None
+
+
 def evaluations_beside(bench: Workbench, evaluation: Evaluation) -> dict[str, Evaluation]:
-    """The latest evaluations of all versions, as far as they were scored on the same by the same engine."""
+    """The latest evaluations of all versions, as far as they were scored on the same by the same engine.
+
+    Those that are incomplete are left out, whatever is beside them.
+    """
 
     def conditions(one: Evaluation) -> tuple[str, ...]:
         identity = one.identity
@@ -41,5 +53,7 @@ def evaluations_beside(bench: Workbench, evaluation: Evaluation) -> dict[str, Ev
     versions = sorted({*versions_in(bench.project.prompts(suite)), own})
     latest = {each: evaluation if each == own else bench.store.evaluation(suite, each) for each in versions}
     return {
-        version: one for version, one in latest.items() if one and conditions(one) == conditions(evaluation)
+        version: one
+        for version, one in latest.items()
+        if one and not one.outage and conditions(one) == conditions(evaluation)
     }

@@ -225,3 +225,24 @@ def wilson(successes: float, total: float, confidence: float = 0.95) -> Bounds |
     centre = (rate + z**2 / (2 * total)) / shrink
     reach = z / shrink * math.sqrt(rate * (1 - rate) / total + z**2 / (4 * total**2))
     return Bounds(centre - reach if successes else 0.0, centre + reach if successes < total else 1.0)
+
+
+def predicted_hits(draws: int, hits: int, seen: int, confidence: float) -> int:
+    """How many of some draws hit at most, where so many of the draws seen before did.
+
+    The quantile of the beta-binomial distribution with Jeffreys' prior on the one rate that all draws have.
+    """
+    level(confidence, "the confidence")
+    first, second = hits + 0.5, seen - hits + 0.5
+    whole = _log_beta(first, second)
+    total = 0.0
+    for count in range(draws):
+        ways = -math.log(draws + 1) - _log_beta(draws - count + 1, count + 1)
+        total += math.exp(ways + _log_beta(count + first, draws - count + second) - whole)
+        if total >= confidence:
+            return count
+    return draws
+
+
+def _log_beta(one: float, other: float) -> float:
+    return math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)

@@ -2,7 +2,7 @@
 
 from eval_pipeline.store.baselines import Baseline, baseline_file, baseline_side, keep_baseline, read_baseline
 from eval_pipeline.store.database import Database, Stored, database_file, database_url, text_type
-from eval_pipeline.store.history import History, export
+from eval_pipeline.store.history import History, export, point_of
 from eval_pipeline.store.state import Compared, Proposal, Scored, Store
 from eval_pipeline.store.tables import AnswerTable, AnswerWriter, GoldenFacts, GoldenTable
 
@@ -10,6 +10,6 @@ from eval_pipeline.store.tables import AnswerTable, AnswerWriter, GoldenFacts, G
 __all__ = [
     "AnswerTable", "AnswerWriter", "Baseline", "Compared", "Database", "GoldenFacts", "GoldenTable",
     "History", "Proposal", "Scored", "Store", "Stored", "baseline_file", "baseline_side", "database_file",
-    "database_url", "export", "keep_baseline", "read_baseline", "text_type",
+    "database_url", "export", "keep_baseline", "point_of", "read_baseline", "text_type",
 ]
 # fmt: on

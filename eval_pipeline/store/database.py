@@ -61,6 +61,7 @@ class Database:
         try:
             with self.writing("schema") as connection:
                 metadata.create_all(connection)
+                _add_columns(connection, metadata)
         except BaseException:
             self.close()
             raise
@@ -94,6 +95,20 @@ class Database:
         from sqlalchemy.dialects import postgresql, sqlite
 
         return postgresql.insert(table) if self.is_postgres else sqlite.insert(table)
+
+
+def _add_columns(connection: Connection, metadata: MetaData) -> None:
+    """Give tables that are older than this program the columns they lack; those have defaults."""
+    from sqlalchemy import inspect
+    from sqlalchemy.schema import CreateColumn
+
+    there = inspect(connection)
+    for table in metadata.tables.values():
+        known = {column["name"] for column in there.get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in known:
+                definition = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f'ALTER TABLE "{table.name}" ADD COLUMN {definition}')
 
 
 class Stored:

@@ -8,15 +8,17 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
-from eval_pipeline.scoring import Evaluation, Point
+from eval_pipeline.files import content_hash
+from eval_pipeline.scoring import Evaluation, Point, Step
 from eval_pipeline.store.database import Database, Stored, text_type
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
 
-_ENCODED = ("metrics", "noise")
+_ENCODED = {"metrics": dict[str, float | None], "noise": dict[str, float | None], "step": Step | None}
 """Fields that are stored as JSON."""
 
 
@@ -28,42 +30,26 @@ class History(Stored):
         self._columns = [self._points.c[name] for name in Point.__struct_fields__]
         super().__init__(Database(url, self._points.metadata))
 
-    def append(self, run: str, evaluation: Evaluation) -> Point:
+    def append(self, run: str, evaluation: Evaluation, step: Step | None = None) -> Point:
         """Add an evaluation that a run made, and say what is stored. The same run adds it once.
 
         An evaluation is a replay where another run had these answers. One that was asked again for what had
-        failed is not: it has fewer errors.
+        failed is not: it has fewer errors, or the other one was incomplete.
         """
         from sqlalchemy import and_, select
 
         table, columns = self._points, self._points.c
         outputs, summary = evaluation.identity.outputs, evaluation.summary
-        known = and_(columns.outputs == outputs.id, columns.errors <= summary.error_count)
+        known = and_(
+            columns.outputs == outputs.id, columns.errors <= summary.error_count, ~columns.incomplete
+        )
         own = and_(columns.run == run, columns.evaluation == evaluation.id)
         with self._database.writing("history") as connection:
             stored = connection.execute(select(*self._columns).where(own)).mappings().first()
             if stored is not None:
                 return _point(stored)
-            point = Point(
-                run=run,
-                evaluation=evaluation.id,
-                suite=outputs.suite,
-                version=outputs.version,
-                outputs=outputs.id,
-                prompt_hash=outputs.prompt_hash,
-                golden_hash=evaluation.identity.golden_hash,
-                engine=outputs.engine,
-                model=outputs.model,
-                sample=outputs.sample,
-                trials=outputs.trials,
-                cases=summary.cases,
-                errors=summary.error_count,
-                passed=summary.passed,
-                metrics={name: value.value for name, value in summary.metrics.items()},
-                evaluated_at=evaluation.created_at,
-                replay=connection.execute(select(columns.number).where(known).limit(1)).first() is not None,
-                noise={name: value.standard_error for name, value in summary.metrics.items()},
-            )
+            replay = connection.execute(select(columns.number).where(known).limit(1)).first() is not None
+            point = replace(point_of(run, evaluation), replay=replay, step=step)
             row = msgspec.structs.asdict(point)
             row |= {name: msgspec.json.encode(row[name]).decode() for name in _ENCODED}
             connection.execute(table.insert().values(**row))
@@ -85,8 +71,36 @@ class History(Stored):
         return [_point(row) for row in rows]
 
 
+def point_of(run: str, evaluation: Evaluation) -> Point:
+    """An evaluation that a run made, as a point that nothing is known of before."""
+    identity, outputs, summary = evaluation.identity, evaluation.identity.outputs, evaluation.summary
+    return Point(
+        run=run,
+        evaluation=evaluation.id,
+        suite=outputs.suite,
+        version=outputs.version,
+        outputs=outputs.id,
+        prompt_hash=outputs.prompt_hash,
+        golden_hash=identity.golden_hash,
+        engine=outputs.engine,
+        model=outputs.model,
+        sample=outputs.sample,
+        trials=outputs.trials,
+        cases=summary.cases,
+        errors=summary.error_count,
+        passed=summary.passed,
+        metrics={name: value.value for name, value in summary.metrics.items()},
+        evaluated_at=evaluation.created_at,
+        replay=False,
+        noise={name: value.standard_error for name, value in summary.metrics.items()},
+        incomplete=evaluation.outage is not None,
+        scoring=content_hash([identity.scorer, identity.context]),
+    )
+
+
 def _point(row: Mapping[Any, Any]) -> Point:
-    return Point(**{**row, **{name: msgspec.json.decode(row[name]) for name in _ENCODED}})
+    decoded = {name: msgspec.json.decode(row[name], type=of) for name, of in _ENCODED.items()}
+    return Point(**{**row, **decoded})
 
 
 def export(points: Iterable[Point]) -> bytes:
@@ -97,7 +111,7 @@ def export(points: Iterable[Point]) -> bytes:
 
 @functools.cache
 def _points() -> Table:
-    from sqlalchemy import Boolean, Column, Integer, MetaData, Table, UniqueConstraint
+    from sqlalchemy import Boolean, Column, Integer, MetaData, Table, UniqueConstraint, false
 
     text = text_type()
     names = "run evaluation suite version outputs prompt_hash golden_hash engine model sample"
@@ -112,5 +126,8 @@ def _points() -> Table:
         Column("evaluated_at", text, nullable=False),
         Column("replay", Boolean, nullable=False),
         Column("noise", text, nullable=False),
+        Column("incomplete", Boolean, nullable=False, server_default=false()),
+        Column("scoring", text, nullable=False, server_default=""),
+        Column("step", text, nullable=False, server_default="null"),
         UniqueConstraint("run", "evaluation"),
     )

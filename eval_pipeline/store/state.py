@@ -19,7 +19,7 @@ from eval_pipeline.comparison import Comparison
 from eval_pipeline.files import write_json, write_text
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import prompt_name
-from eval_pipeline.scoring import Evaluation, Identity, Scores
+from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
 
 T = TypeVar("T")
@@ -64,6 +64,11 @@ class Proposal(msgspec.Struct, frozen=True):
         """In words, with the command that accepts it."""
         command = f"eval-pipeline baseline promote {self.suite} {self.version} --reason …"
         return f"Proposal: {self.version} is better than {self.against}. To make it the baseline: {command}"
+
+
+class _KeptProbes(msgspec.Struct, frozen=True):
+    key: str
+    probed: Probed
 
 
 class Store:
@@ -115,6 +120,15 @@ class Store:
         write_json(folder / "identity.json", scored.identity)
         write_text(folder.parent / LATEST, folder.name)
 
+    def keep_probed(self, key: str, probed: Probed) -> None:
+        """Store what cheating would score, in the place of what was stored before."""
+        write_json(self._root / "probes" / probed.suite / "latest.json", _KeptProbes(key, probed))
+
+    def probed(self, suite: str, key: str) -> Probed | None:
+        """What cheating would score, where that was stored under the same key."""
+        kept = _read(self._root / "probes" / suite, "latest.json", _KeptProbes)
+        return kept.probed if kept and kept.key == key else None
+
     def keep_evaluation(self, evaluation: Evaluation) -> None:
         """Store an evaluation's numbers."""
         write_json(self._folder_of(evaluation.identity) / "evaluation.json", evaluation)
@@ -155,9 +169,11 @@ class Store:
         """Where the report of an evaluation is."""
         return self._folder_of(identity) / "report.md"
 
-    def scored(self, suite: str, version: str) -> Scored | None:
-        """The scores of the latest evaluation."""
+    def scored(self, suite: str, version: str, evaluation: str | None = None) -> Scored | None:
+        """The scores of an evaluation, by default of the latest one."""
         folder = self._latest_evaluation(suite, version)
+        if evaluation is not None:
+            folder = self.evaluations_folder(suite, version) / evaluation
         identity = _read(folder, "identity.json", Identity)
         if folder is None or identity is None:
             return None

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from eval_pipeline.answers import STALE, Answer, CostCounter, Costs, OutputsIdentity, Stopping, costs_of
+from eval_pipeline.answers import (
+    STALE,
+    Answer,
+    CostCounter,
+    Costs,
+    Failure,
+    OutputsIdentity,
+    Stopping,
+    costs_of,
+)
 from eval_pipeline.files import canonical_json, replacing
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.suite import Case, Suite
@@ -30,6 +39,7 @@ PLAIN = ("case_id", "trial", "text", "error", "detail", "latency_ms", "cost_usd"
 FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
+VARIES = b"eval_pipeline_varies"
 NOTHING_MORE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
@@ -145,6 +155,11 @@ class AnswerTable:
         return msgspec.json.decode(kept, type=Costs) if kept else costs_of(self)
 
     @property
+    def varies(self) -> bool:
+        """Whether asking once more may have brought other answers."""
+        return bool(self._file.metadata.metadata.get(VARIES) != b"false")
+
+    @property
     def trials(self) -> tuple[int, ...]:
         """The trials there are."""
         return tuple(range(1, self.identity.trials + 1))
@@ -182,17 +197,19 @@ class AnswerWriter:
         self._rows = rows
         self._costs = CostCounter()
 
-    def add(self, answer: Answer, input_hash: str) -> None:
-        """Write an answer, with the hash of the input it was given to."""
-        self._costs.add(answer)
+    def add(self, answer: Answer, input_hash: str, failure: Failure | None) -> None:
+        """Write an answer, with the hash of the input it was given to; `failure` is why it is of no use."""
+        self._costs.add(answer, failure)
         row = {name: getattr(answer, name) for name in PLAIN}
         row |= {"tokens": msgspec.json.encode(answer.tokens), "carried": bytes(answer.carried)}
         self._rows.add(row | {"input_hash": input_hash})
 
-    def finish(self, identity: OutputsIdentity, stopping: Stopping | None = None) -> None:
-        """Say what the answers are, and why there are not more of them."""
+    def finish(
+        self, identity: OutputsIdentity, stopping: Stopping | None = None, *, varies: bool = True
+    ) -> None:
+        """Say what the answers are, why there are not more of them, and whether their engine's vary."""
         self.identity = identity
-        more = {COSTS: canonical_json(self._costs.costs)}
+        more = {COSTS: canonical_json(self._costs.costs), VARIES: canonical_json(varies)}
         self._rows.finish(identity, more | ({STOPPING: canonical_json(stopping)} if stopping else {}))
 
 

@@ -34,6 +34,7 @@ from eval_pipeline.suite.metric import (
     mean,
     ratio_of,
 )
+from eval_pipeline.suite.probing import OwnProbe, Probing, golden_answer_of
 from eval_pipeline.suite.reporting import CrossTable, Experiment, PerTrial, Reading, Reporting, TrialTable
 from eval_pipeline.suite.requirements import (
     Overview,
@@ -51,11 +52,11 @@ __all__ = [
     "CASE_PASS_RATE", "ERROR_RATE", "EXACT_MATCH", "PACKAGE", "UNJUDGED", "UNJUDGED_RATE", "AnswerReader",
     "Batch", "Case", "CaseReader", "CaseScore", "Context", "CrossTable", "Diagnosis", "Direction",
     "Expected", "Experiment", "Formula", "Input", "Item", "Items", "Judge", "KeyedCount", "KeyedSums",
-    "Measured", "Metric", "Model", "NoParameters", "OpenJudge", "Overview", "PerTrial", "Place",
-    "Population", "Ratio", "Reading", "Reporting", "Requirement", "Rows", "Score", "Severity", "Suite",
-    "Sums", "TextInput", "TrialMetric", "TrialTable", "Unit", "Values", "Verdicts", "all_metrics",
+    "Measured", "Metric", "Model", "NoParameters", "OpenJudge", "Overview", "OwnProbe", "PerTrial", "Place",
+    "Population", "Probing", "Ratio", "Reading", "Reporting", "Requirement", "Rows", "Score", "Severity",
+    "Suite", "Sums", "TextInput", "TrialMetric", "TrialTable", "Unit", "Values", "Verdicts", "all_metrics",
     "case_count", "defined", "divide", "each_case", "every_value", "everything", "exact_match", "fault",
-    "judged", "matrix_rows", "mean", "mean_counts", "no_case_lists", "per_case", "quantities", "ratio_of",
-    "suite_code",
+    "golden_answer_of", "judged", "matrix_rows", "mean", "mean_counts", "no_case_lists", "per_case",
+    "quantities", "ratio_of", "suite_code",
 ]
 # fmt: on

@@ -16,6 +16,7 @@ from eval_pipeline.suite.context import Context, Score
 from eval_pipeline.suite.counts import CaseScore, Sums
 from eval_pipeline.suite.judge import Judge, Model
 from eval_pipeline.suite.metric import CASE_PASS_RATE, ERROR_RATE, Metric, Population, TrialMetric, everything
+from eval_pipeline.suite.probing import Probing
 from eval_pipeline.suite.reporting import Reporting
 from eval_pipeline.suite.requirements import Requirement
 from eval_pipeline.suite.text import EXACT_MATCH, TextInput, score_exact_match
@@ -24,6 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 _METRIC_NAME = re.compile(r"[A-Za-z0-9_@]+")
 _EXACT = 1e-9
 NO_REPORTING = Reporting()
+USUAL_PROBING = Probing()
 
 
 class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,6 +96,8 @@ class Suite:
     """(case, settings) → whether scoring uses the case, such as those of one split; all by default."""
     reporting: Reporting = NO_REPORTING
     """What only reports show."""
+    probing: Probing = USUAL_PROBING
+    """What the suite's golden answers are, and which cheats it knows of."""
 
     def __post_init__(self) -> None:
         if not self.headline and self.metrics:

@@ -507,7 +507,14 @@ def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
     text = summary.read_text()
     assert text.startswith("# ✗ Prompt evaluation blocks this change\n")
     assert "| ✗ | decomposition | decompose-concepts-v2.0 | overall_index " in text
-    assert text.count("<details>") == text.count("</details>") == 2
+    assert text.count("<details>") == text.count("</details>") == 4  # all numbers twice, and cases that fell
+    assert (
+        "<details><summary>Against baseline decompose-concepts-v1.0: 15 cases got worse by overall_index"
+        in text
+    )
+    cases = text.partition("got worse by overall_index")[2].partition("</details>")[0]
+    assert [cases.count(f"- {what}: ") for what in ("input", "expected", "before", "after")] == [3, 3, 3, 3]
+    assert "concept_precision, by case:" in text
 
 
 PATHS: list[tuple[str, dict[str, Any]]] = [

@@ -100,9 +100,9 @@ KINDS = {
     "503-after": "server",
     "408": "timeout",
     "400": "rejected",
-    "401": "rejected",
-    "403": "rejected",
-    "404": "rejected",
+    "401": "denied",
+    "403": "denied",
+    "404": "denied",
     "reset": "connection",
     "closed-early": "connection",
     "not-http": "malformed",
@@ -114,7 +114,7 @@ KINDS = {
     "empty-choice": "malformed",
     "empty-content": "malformed",
     "endless": "too_large",
-    "redirect": "rejected",
+    "redirect": "denied",
 }
 WITHHELD = {"refusal": "refused", "content-filter": "refused", "length": "truncated"}
 AFTER_A_WHILE = {"silent": "timeout", "drip": "timeout"}
@@ -167,7 +167,7 @@ def test_the_connect_timeout() -> None:
             waiting.connect_ex(deaf.getsockname())
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
         failed = failure(client_for(url, timeouts=Timeouts(connect=0.3)), "hello")
-    assert (failed.kind, failed.detail) == ("timeout", "no connection within 0.3 s")
+    assert (failed.kind, failed.detail) == ("connection", "no connection within 0.3 s")
 
 
 def test_faults_harm_no_other_call(server: FaultServer) -> None:
@@ -494,7 +494,7 @@ def test_urls_are_shown_bare(url: str, bare: str) -> None:
 
 def test_a_redirect_is_not_followed(server: FaultServer) -> None:
     failed = failure(client_for(server.url), "FAULT:redirect")
-    assert failed.kind == "rejected"
+    assert failed.kind == "denied"
     assert [request.path for request in server.requests] == ["/v1/chat/completions"]
 
 

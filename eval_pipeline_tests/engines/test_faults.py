@@ -43,8 +43,8 @@ UNANSWERED = {
     "silent": "timeout",
     "reset": "connection",
     "closed-early": "connection",
-    "redirect": "rejected",
-    "401": "rejected",
+    "redirect": "denied",
+    "401": "denied",
     "endless": "too_large",
     **dict.fromkeys(MALFORMED, "malformed"),
 }

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline import stages
-from eval_pipeline.answers import Answer
+from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.engines import Journal
 from eval_pipeline.engines.calls import NotAsked
 from eval_pipeline.engines.journal_tables import journal_tables
@@ -560,7 +560,7 @@ def test_a_run_that_breaks_off_gives_up_its_claims_at_once(project: Project, ser
 
         def start(self, title: str, total: int) -> None: ...
 
-        def advance(self, answer: Answer) -> None:
+        def advance(self, answer: Answer, failure: Failure | None) -> None:
             self.seen += 1
             time.sleep(0.02)  # meanwhile more answers come in
             if self.seen == 20:

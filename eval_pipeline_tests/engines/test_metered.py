@@ -147,7 +147,7 @@ def test_another_word_in_the_prompt_is_another_question(project: Project, server
         ("silent", "timeout", 3),
         ("drip", "timeout", 3),
         ("endless", "too_large", 1),
-        ("401", "rejected", 1),
+        ("401", "denied", 1),
         ("500x2", None, 3),
         ("resetx1", None, 2),
     ],

@@ -18,6 +18,7 @@ from eval_pipeline.statistics.significance import (
     bootstrap_means,
     bootstrap_weights,
     mcnemar,
+    predicted_hits,
     significance_test,
     wilson,
 )
@@ -199,3 +200,13 @@ def test_all_metrics_share_the_weights_of_a_resample() -> None:
     weights = np.concatenate(list(bootstrap_weights(30, seed=5, resamples=200)))
     assert weights.shape == (200, 30)
     assert (weights.sum(axis=1) == 30).all()
+
+
+@given(st.integers(1, 60), st.integers(0, 200), st.integers(0, 200), st.sampled_from([0.5, 0.9, 0.99]))
+def test_predicted_hits_are_the_quantile_of_the_beta_binomial(
+    draws: int, hits: int, misses: int, confidence: float
+) -> None:
+    predicted = predicted_hits(draws, hits, hits + misses, confidence)
+    known = stats.betabinom(draws, hits + 0.5, misses + 0.5)
+    assert known.cdf(predicted) >= confidence - 1e-9
+    assert predicted == 0 or known.cdf(predicted - 1) < confidence + 1e-9

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.answers import Outage, OutputsIdentity
 from eval_pipeline.cli.history import sparkline
 from eval_pipeline.project import Project
-from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
+from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Step, Summary
 from eval_pipeline.store import History, database_url, export
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, invoke
@@ -127,6 +127,28 @@ def test_answers_that_were_got_after_a_failure_are_new(url: str) -> None:
     assert shown == [0.0, 0.75]
 
 
+def test_what_failed_once_and_is_answered_badly_now_is_new(url: str) -> None:
+    """An incomplete evaluation had these answers not: as many errors now are others."""
+    down = replace(evaluation(value=0.0, errors=8), outage=Outage(8, {"connection": 8}, {"connection": "a"}))
+    with History(url) as history:
+        assert history.append("down", down).incomplete
+        assert not history.append("up", evaluation(value=0.0, errors=8)).replay
+
+
+def test_a_history_of_an_older_program_is_read_and_goes_on(url: str) -> None:
+    with History(url) as history:
+        old = history.append("run-1", evaluation())
+        with history._database.writing("history") as connection:
+            for name in ("incomplete", "scoring", "step"):
+                connection.exec_driver_sql(f"ALTER TABLE history_evaluations DROP COLUMN {name}")
+    with History(url) as history:
+        assert history.points("toy") == [replace(old, scoring="")]
+        step = Step("run-1", {"accuracy": 0.1}, {"accuracy": 3.0})
+        new = history.append("run-2", evaluation(replace(ANSWERS, sample="later")), step)
+        assert history.points("toy")[1] == new
+        assert new.step == step
+
+
 def test_points_are_chosen_by_suite_and_version_oldest_first(url: str) -> None:
     newer, elsewhere = replace(ANSWERS, version="guess-v1.1"), replace(ANSWERS, suite="other")
     with History(url) as history:
@@ -158,7 +180,7 @@ def test_the_command_shows_a_trend_and_exports_everything(toy: Project, tmp_path
             history.append(f"run-{night}", evaluation(replace(ANSWERS, sample=f"night-{night}"), value=value))
         history.append("again", evaluation(replace(ANSWERS, sample="night-3"), value=1.0))
     shown = invoke(toy, "history", "toy").stdout
-    assert "accuracy of guess-v1.0: ▁▅ █\n" in shown
+    assert "accuracy of guess-v1.0 on embedded: ▁▅ █\n" in shown
     assert "replay" not in shown
     assert "(replay)" in invoke(toy, "history", "toy", "--replays").stdout
     assert len(json.loads(invoke(toy, "history", "toy", "--json").stdout)["evaluations"]) == 5

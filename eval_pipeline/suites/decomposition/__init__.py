@@ -2,7 +2,7 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
-from eval_pipeline.suites.decomposition import calibration, cases, engine, requirements, scoring
+from eval_pipeline.suites.decomposition import calibration, cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
     name="decomposition",
@@ -24,4 +24,5 @@ SUITE = Suite(
         tables={calibration.CALIBRATION: calibration.calibration_rows},
         table_units=dict.fromkeys(("share correct", "mean confidence"), "fraction"),
     ),
+    probing=probing.PROBING,
 )

@@ -2,7 +2,16 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites.grounded_qa import advice, cases, corpus, engine, requirements, scoring, traces
+from eval_pipeline.suites.grounded_qa import (
+    advice,
+    cases,
+    corpus,
+    engine,
+    probing,
+    requirements,
+    scoring,
+    traces,
+)
 
 SUITE = Suite(
     name="grounded_qa",
@@ -27,4 +36,5 @@ SUITE = Suite(
     groups=("answerability", "evidence"),
     requirements=requirements.REQUIREMENTS,
     reporting=Reporting(advice=advice.advise, report_keys=scoring.report_keys),
+    probing=probing.PROBING,
 )

@@ -3,7 +3,7 @@
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
-from eval_pipeline.suites.heritage_linking import cases, engine, requirements, scoring
+from eval_pipeline.suites.heritage_linking import cases, engine, probing, requirements, scoring
 from eval_pipeline.suites.heritage_linking.engine.knowledge import load_knowledge_base
 
 SUITE = Suite(
@@ -29,4 +29,5 @@ SUITE = Suite(
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
     reporting=Reporting(tables={"phenomena": scoring.phenomenon_rows}, table_units={"share": "fraction"}),
+    probing=probing.PROBING,
 )

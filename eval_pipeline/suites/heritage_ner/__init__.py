@@ -2,7 +2,7 @@
 
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
-from eval_pipeline.suites.heritage_ner import cases, engine, requirements, scoring
+from eval_pipeline.suites.heritage_ner import cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
     name="heritage_ner",
@@ -26,4 +26,5 @@ SUITE = Suite(
     requirements=requirements.REQUIREMENTS,
     selects=in_split,
     reporting=Reporting(tables=scoring.TABLES, table_units=scoring.TABLE_UNITS),
+    probing=probing.PROBING,
 )

@@ -3,7 +3,7 @@
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, in_split
-from eval_pipeline.suites.heritage_qa import cases, engine, judge, requirements, scoring
+from eval_pipeline.suites.heritage_qa import cases, engine, judge, probing, requirements, scoring
 
 SUITE = Suite(
     name="heritage_qa",
@@ -26,4 +26,5 @@ SUITE = Suite(
     groups=("question_type", "answerable", *GROUPS),
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
+    probing=probing.PROBING,
 )

@@ -2,7 +2,7 @@
 
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
-from eval_pipeline.suites.heritage_retrieval import cases, engine, requirements, scoring, trec
+from eval_pipeline.suites.heritage_retrieval import cases, engine, probing, requirements, scoring, trec
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
 
 SUITE = Suite(
@@ -33,4 +33,5 @@ SUITE = Suite(
         tables={"sources": scoring.source_rows, "passage_sources": scoring.source_rows},
         table_units=dict.fromkeys(("share", "top1", "top5", "relevant"), "fraction"),
     ),
+    probing=probing.PROBING,
 )

@@ -2,7 +2,7 @@
 
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
-from eval_pipeline.suites.heritage_typing import cases, engine, requirements, scoring
+from eval_pipeline.suites.heritage_typing import cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
     name="heritage_typing",
@@ -27,4 +27,5 @@ SUITE = Suite(
     reporting=Reporting(
         tables=scoring.TABLES, table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction")
     ),
+    probing=probing.PROBING,
 )

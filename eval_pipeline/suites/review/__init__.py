@@ -8,6 +8,7 @@ from eval_pipeline.suites.review import (
     engine,
     experiments,
     findings,
+    probing,
     references,
     requirements,
     scoring,
@@ -46,4 +47,5 @@ SUITE = Suite(
         readings=experiments.readings,
         advice=advice.advise,
     ),
+    probing=probing.PROBING,
 )

@@ -1,7 +1,7 @@
 """Labelling the visual control points of a video prompt: who, what, where, and how it is filmed."""
 
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites.span_labeling import cases, engine, requirements, resources, scoring
+from eval_pipeline.suites.span_labeling import cases, engine, probing, requirements, resources, scoring
 
 SUITE = Suite(
     name="span_labeling",
@@ -29,4 +29,5 @@ SUITE = Suite(
         confusions=(scoring.CONFUSION,),
         problems=scoring.problem_categories,
     ),
+    probing=probing.PROBING,
 )

@@ -215,8 +215,9 @@ def problem_categories(tables: Mapping[str, kit.Rows]) -> list[str]:
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
-    """A case passes when every golden span is matched with its category and nothing is over-extracted."""
-    return np.asarray((sums["matched"] >= sums["gold"]) & (sums["over_extracted"] == 0), dtype=np.bool_)
+    """A case passes when every golden span is matched with its category, whole, and nothing else is there."""
+    nothing_else = (sums["over_extracted"] == 0) & (sums["fragmented"] == 0)
+    return np.asarray((sums["matched"] >= sums["gold"]) & nothing_else, dtype=np.bool_)
 
 
 def has_spans(case: SpanCase) -> bool:

@@ -2,7 +2,7 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, matrix_rows, per_case
-from eval_pipeline.suites.suggestions import cases, engine, models, requirements, scoring
+from eval_pipeline.suites.suggestions import cases, engine, models, probing, requirements, scoring
 
 SUITE = Suite(
     name="suggestions",
@@ -28,4 +28,5 @@ SUITE = Suite(
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
     reporting=Reporting(tables={scoring.CLASSIFIED_AS: matrix_rows}),
+    probing=probing.PROBING,
 )
