@@ -20,7 +20,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.reports import report
 from eval_pipeline.suites.decomposition import SUITE
 
-VERSION = "decompose-concepts-v1.1"
+VERSION = "decompose-concepts-v1.2"
 ROUNDS = 3
 
 

@@ -30,7 +30,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-sync",
 ]
-V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
+V10, V12, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.2", "2.0"))
 METRICS = dg.AssetKey(["decomposition", "metrics"])
 
 pytestmark = [
@@ -112,7 +112,7 @@ def test_the_graph_shows_the_chain(page: Page, address: str) -> None:
 
 def test_versions_are_partitions_with_a_table_of_metrics(page: Page, address: str) -> None:
     page.goto(f"{address}/assets/decomposition/metrics?view=partitions&partition={V20}")
-    for version in (V10, V11, V20):
+    for version in (V10, V12, V20):
         expect(page.get_by_text(version).first).to_be_visible()
     expect(page.get_by_text("✗ fail").first).to_be_visible()
     expect(page.get_by_text("★ excellent").first).to_be_visible()
@@ -176,9 +176,9 @@ def metric_values(project: Project, version: str) -> tuple[int, dict[str, float]
 def test_command_line_dagster_and_ui_give_the_same_numbers(
     page: Page, address: str, evaluated: Project
 ) -> None:
-    first, by_command_line = metric_values(evaluated, V11)
+    first, by_command_line = metric_values(evaluated, V12)
     assert by_command_line["overall_index"]
-    selection = ["--select", 'key:"decomposition/*"', "--partition", V11, "-m", "eval_pipeline.definitions"]
+    selection = ["--select", 'key:"decomposition/*"', "--partition", V12, "-m", "eval_pipeline.definitions"]
     subprocess.run(
         [Path(sys.executable).with_name("dagster"), "asset", "materialize", *selection],
         cwd=evaluated.root,
@@ -186,18 +186,18 @@ def test_command_line_dagster_and_ui_give_the_same_numbers(
         check=True,
         capture_output=True,
     )
-    second, by_dagster = metric_values(evaluated, V11)
+    second, by_dagster = metric_values(evaluated, V12)
     assert (second, by_dagster) == (first + 1, by_command_line)
 
     page.goto(f"{address}/locations/eval_pipeline/asset-groups/decomposition/lineage")
     page.get_by_role("button", name="Materialize all").click()
     page.get_by_text("Select a partition or create one").click()
-    page.get_by_text(V11).filter(visible=True).first.click()
+    page.get_by_text(V12).filter(visible=True).first.click()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Launch 1 run").click()
     for _ in range(240):
-        if metric_values(evaluated, V11)[0] > second:
+        if metric_values(evaluated, V12)[0] > second:
             break
         time.sleep(0.5)
-    third, by_ui = metric_values(evaluated, V11)
+    third, by_ui = metric_values(evaluated, V12)
     assert (third, by_ui) == (second + 1, by_command_line)

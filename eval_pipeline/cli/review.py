@@ -1,28 +1,23 @@
-"""`eval-pipeline review`: the blind protocol, step by step in the terminal."""
+"""`eval-pipeline review`: the blind protocol, step by step in the terminal, or by a file for each step."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from pathlib import Path
 
 import click
 
 from eval_pipeline.cli import BLOCKED
+from eval_pipeline.files import read_yaml, write_text
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import bad_value
+from eval_pipeline.problems import bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
-from eval_pipeline.suites.review import protocol
-from eval_pipeline.suites.review.cases import ExpectedError
-from eval_pipeline.suites.review.findings import Finding
+from eval_pipeline.suites.review import protocol, questions, worksheets
 from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger, Step
-from eval_pipeline.suites.review.matching import CREDITS
-from eval_pipeline.suites.review.places import line_range
 
 SUITE = "review"
 MEMORY = "review_ledger_head.json"
-LINES_AROUND = 1
 LONGEST_LINE = 400
 
 
@@ -31,7 +26,8 @@ def command() -> None:
     """Judge findings by the blind protocol: findings, predict, adjudicate, bias.
 
     Every answer is appended to a ledger that chains by hash. A step begins when the one before it is
-    sealed; what is sealed cannot be changed. An interrupted step goes on where it stopped.
+    sealed; what is sealed cannot be changed. An interrupted step goes on where it stopped, and `export`
+    and `import` do a step by a file. `second` and `settle` are for a second adjudicator.
     """
 
 
@@ -46,10 +42,15 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
+QUOTES_ONLY = click.option(
+    "--quotes-only", is_flag=True, help="Hide the workflow's words: judge the quoted lines alone."
+)
+
+
 @command.command("findings")
 @_options
 @click.option("--change", default=None, metavar="FINDING", help="Answer once more about one finding.")
-@click.option("--quotes-only", is_flag=True, help="Hide the workflow's words: judge the quoted lines alone.")
+@QUOTES_ONLY
 def findings(
     context: click.Context,
     version: str,
@@ -63,7 +64,7 @@ def findings(
     The workflow's own labels (category, depth, concern) are not shown either.
     """
     session, tasks = _open(version, task_id, author)
-    _walk(context, session, "findings", tasks, partial(_ask_finding, quotes_only=quotes_only), change)
+    _walk(context, session, "findings", tasks, change, quotes_only=quotes_only)
 
 
 @command.command("predict")
@@ -74,7 +75,7 @@ def predict(
 ) -> None:
     """Step 2: say of each expected error whether the workflow found it, before anything is matched."""
     session, tasks = _open(version, task_id, author)
-    _walk(context, session, "predict", tasks, _ask_prediction, change)
+    _walk(context, session, "predict", tasks, change)
 
 
 @command.command("adjudicate")
@@ -85,7 +86,96 @@ def adjudicate(
 ) -> None:
     """Step 3: decide about the findings that quote and location do not settle."""
     session, tasks = _open(version, task_id, author)
-    _walk(context, session, "adjudicate", tasks, _ask_ruling, change)
+    _walk(context, session, "adjudicate", tasks, change)
+
+
+@command.command("second")
+@_options
+@click.option("--change", default=None, metavar="FINDING", help="Decide once more about one finding.")
+def second(
+    context: click.Context, version: str, task_id: str | None, author: str | None, change: str | None
+) -> None:
+    """Step 3 again, by another person who does not see the first rulings."""
+    session, tasks = _open(version, task_id, author)
+    _walk(context, session, "second", tasks, change)
+    _show_disputes(session, tasks)
+
+
+@command.command("settle")
+@_options
+@click.option("--change", default=None, metavar="FINDING", help="Decide once more about one finding.")
+def settle(
+    context: click.Context, version: str, task_id: str | None, author: str | None, change: str | None
+) -> None:
+    """Decide about the findings on which two adjudicators disagree."""
+    session, tasks = _open(version, task_id, author)
+    _walk(context, session, "settle", tasks, change)
+
+
+@command.command("disputes")
+@_options
+def disputes(context: click.Context, version: str, task_id: str | None, author: str | None) -> None:
+    """List the findings on which two adjudicators disagree, with both rulings."""
+    _show_disputes(*_open(version, task_id, author))
+
+
+@command.command("export")
+@click.argument("step", type=click.Choice(STEPS))
+@_options
+@click.argument("file", type=click.Path(path_type=Path))
+@QUOTES_ONLY
+def export(
+    context: click.Context,
+    step: Step,
+    version: str,
+    file: Path,
+    task_id: str | None,
+    author: str | None,
+    quotes_only: bool,
+) -> None:
+    """Write the open questions of STEP to FILE, to be filled in and imported."""
+    session, tasks = _open(version, task_id, author)
+    for task in tasks:
+        session.require(step, task.id)
+    if file.exists():
+        raise bad_value("FILE", f"{shown_path(file)} exists", "Name a new file.")
+    still = [task for task in tasks if not session.ledger.seal_of(step, session.evaluation, task.id)]
+    write_text(file, worksheets.blank_worksheet(session, step, still, quotes_only=quotes_only))
+    size = counted(sum(len(session.open_subjects(step, task)) for task in still), "question")
+    click.echo(f"{shown_path(file)}: {size}. Fill it in, then run: eval-pipeline review import {file}")
+
+
+@command.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--by", "author", default=None, help="Who answered; by default the user that Git knows.")
+@click.pass_context
+def import_(context: click.Context, file: Path, author: str | None) -> None:
+    """Record and seal the answers in FILE, task by task; every problem is named before anything is."""
+    sheet = without_problems(lambda problems: read_yaml(file, worksheets.Worksheet, problems))
+    session, tasks = _open(sheet.version, None, author)
+    known = {task.id: task for task in tasks}
+    filled = [task for task in tasks if task.id in sheet.tasks and not worksheets.left_blank(sheet, task)]
+    try:
+        for task in filled:
+            session.require(sheet.step, task.id)
+            session.refuse_if_sealed(sheet.step, task, "")
+    except protocol.Sealed as refused:
+        _refused(context, refused)
+    without_problems(
+        lambda problems: read_yaml(
+            file,
+            worksheets.Worksheet,
+            problems,
+            lambda given: worksheets.check_worksheet(given, session, known),
+        )
+    )
+    for task in filled:
+        size = counted(worksheets.import_task(sheet, session, task), "answer")
+        click.echo(f"{task.id}: {size} sealed.")
+    if later := len(sheet.tasks) - len(filled):
+        click.echo(f"{counted(later, 'task')} left blank: still open.")
+    if sheet.step == "second":
+        _show_disputes(session, filled)
 
 
 @command.command("bias")
@@ -93,7 +183,7 @@ def adjudicate(
 def bias(context: click.Context, version: str, task_id: str | None, author: str | None) -> None:
     """Step 4: hold what was said blind against what was decided."""
     session, tasks = _open(version, task_id, author)
-    _walk(context, session, "bias", tasks, _ask_about_bias, None)
+    _walk(context, session, "bias", tasks, None)
 
 
 @command.command("status")
@@ -109,8 +199,8 @@ def status(context: click.Context, version: str, task_id: str | None, author: st
             "sealed" if session.ledger.seal_of(step, session.evaluation, task.id) else "open"
             for step in STEPS
         ]
-        rows.append((task.id, *sealed, str(len(session.undecided(task)))))
-    print_table(Table(("task", *STEPS, "undecided"), rows))
+        rows.append((task.id, *sealed, str(len(session.undecided(task))), str(len(session.disputes(task)))))
+    print_table(Table(("task", *STEPS, "undecided", "disputes"), rows))
     click.echo(f"The ledger is whole: {counted(len(session.ledger.rows), 'row')}.")
 
 
@@ -133,31 +223,35 @@ def _open(
     return protocol.Session(ledger, answers.identity.id, version, author or person()), chosen
 
 
-Ask = Callable[[protocol.Session, protocol.TaskReview, str], dict[str, str]]
-
-
 def _walk(
     context: click.Context,
     session: protocol.Session,
     step: Step,
     tasks: list[protocol.TaskReview],
-    ask: Ask,
     change: str | None,
+    *,
+    quotes_only: bool = False,
 ) -> None:
     """Ask what a step asks, task by task, and seal each task's answers."""
+    for line in questions.definitions(step):
+        click.echo(f"  {line}")
     try:
         for task in tasks:
             session.require(step, task.id)
             if change is not None:
-                _change(session, step, task, ask, change)
+                _change(session, step, task, change, quotes_only=quotes_only)
             else:
-                _ask_all(session, step, task, ask)
+                _ask_all(session, step, task, quotes_only=quotes_only)
     except protocol.Sealed as refused:
-        click.echo(f"Refused: {refused}", err=True)
-        context.exit(BLOCKED)
+        _refused(context, refused)
 
 
-def _ask_all(session: protocol.Session, step: Step, task: protocol.TaskReview, ask: Ask) -> None:
+def _refused(context: click.Context, refused: protocol.Sealed) -> None:
+    click.echo(f"Refused: {refused}", err=True)
+    context.exit(BLOCKED)
+
+
+def _ask_all(session: protocol.Session, step: Step, task: protocol.TaskReview, *, quotes_only: bool) -> None:
     seal = session.ledger.seal_of(step, session.evaluation, task.id)
     if seal is not None:
         click.echo(f"{task.id}: sealed by {seal.author} at {seal.at}.")
@@ -168,7 +262,7 @@ def _ask_all(session: protocol.Session, step: Step, task: protocol.TaskReview, a
         click.echo("You were shown this ground truth before: your answers are not blind, and will say so.")
     for number, subject in enumerate(subjects, start=1):
         click.echo(f"\n[{number}/{len(subjects)}] {subject[:8]}")
-        session.answer(step, task, subject, ask(session, task, subject))
+        _ask(session, step, task, subject, quotes_only=quotes_only)
     if click.confirm(f"Seal the answers on {task.id}? They cannot be changed afterwards", default=True):
         sealed = session.seal(step, task)
         size = counted(int(sealed.answers["answers"]), "answer")
@@ -177,7 +271,9 @@ def _ask_all(session: protocol.Session, step: Step, task: protocol.TaskReview, a
         click.echo("Not sealed. Change an answer with --change, or run the step again to seal.")
 
 
-def _change(session: protocol.Session, step: Step, task: protocol.TaskReview, ask: Ask, wanted: str) -> None:
+def _change(
+    session: protocol.Session, step: Step, task: protocol.TaskReview, wanted: str, *, quotes_only: bool
+) -> None:
     known = session.ledger.answers(step, session.evaluation, task.id)
     subject = next((each for each in known if each.startswith(wanted)), None)
     if subject is None:
@@ -185,72 +281,42 @@ def _change(session: protocol.Session, step: Step, task: protocol.TaskReview, as
             "--change", f"{wanted!r} was not answered on {task.id}", "Name an answer, and --task."
         )
     session.refuse_if_sealed(step, task, subject)
-    session.answer(step, task, subject, ask(session, task, subject))
+    _ask(session, step, task, subject, quotes_only=quotes_only)
     click.echo("Changed.")
 
 
-def _ask_finding(
-    session: protocol.Session, task: protocol.TaskReview, key: str, *, quotes_only: bool
-) -> dict[str, str]:
-    finding = task.findings[key]
-    hidden = quotes_only and bool(finding.quote or finding.location)
-    _show_finding(task, finding, words=not hidden)
-    return {
-        "shown": "quote" if hidden else "words",
-        "category": _choose("What error is it (NONE if it is no error)", protocol.ASSESSMENTS),
-        "error": _words("In your own words"),
-        "evidence": _words("What is the evidence"),
-        "confidence": _choose("How sure are you", protocol.CONFIDENCES),
-    }
+def _ask(
+    session: protocol.Session, step: Step, task: protocol.TaskReview, subject: str, *, quotes_only: bool
+) -> None:
+    """Show a subject, ask what the step asks about it, and record the answers."""
+    shown = questions.present(session, step, task, subject, quotes_only=quotes_only)
+    for line in shown.lines:
+        click.echo(flat(line, LONGEST_LINE))
+    answers = dict(shown.recorded)
+    for question in questions.asked(step, task, answers):
+        answers[question.name] = _choose(question) if question.choices else _words(question.text)
+    if "ruling" in answers:
+        answers.setdefault("error", "")
+    session.answer(step, task, subject, answers)
 
 
-def _ask_prediction(session: protocol.Session, task: protocol.TaskReview, error_id: str) -> dict[str, str]:
-    _show_error(next(error for error in task.errors if error.id == error_id))
-    return {
-        "prediction": _choose("Will the workflow have found it", protocol.PREDICTIONS),
-        "why": _words("Why, or why not"),
-    }
+def _show_disputes(session: protocol.Session, tasks: list[protocol.TaskReview]) -> None:
+    from eval_pipeline.reports.console import print_table
+
+    rows = [
+        (task.id, key[:8], flat(task.findings[key].text, 80), *map(questions.ruling_line, pair))
+        for task in tasks
+        for key, pair in session.disputes(task).items()
+    ]
+    if rows:
+        print_table(Table(("task", "finding", "says", "first", "second"), rows))
+        click.echo(f"To settle them: eval-pipeline review settle {session.version}")
+    else:
+        click.echo("No disagreement between two adjudicators.")
 
 
-def _ask_ruling(session: protocol.Session, task: protocol.TaskReview, key: str) -> dict[str, str]:
-    _show_finding(task, task.findings[key])
-    click.echo(f"Open because: {flat(session.undecided(task).get(key, 'you asked to change it'))}")
-    for error in task.errors:
-        _show_error(error)
-    ruling = _choose("Your ruling", protocol.RULINGS)
-    error_id = _choose("Which error", [error.id for error in task.errors]) if ruling in CREDITS else ""
-    return {"ruling": ruling, "error": error_id, "reason": _words("The reason")}
-
-
-def _ask_about_bias(session: protocol.Session, task: protocol.TaskReview, subject: str) -> dict[str, str]:
-    flags = session.bias(task)
-    for flag in flags:
-        click.echo(f"BIAS, {flag.kind}: {flat(flag.told)}")
-    if not flags:
-        click.echo("No sign of bias.")
-    message = "; ".join(f"{flag.kind}: {flag.told}" for flag in flags)
-    return {"flags": str(len(flags)), "told": message, "comment": _words("Your comment")}
-
-
-def _show_finding(task: protocol.TaskReview, finding: Finding, *, words: bool = True) -> None:
-    if words:
-        click.echo(f"Finding: {flat(finding.text, LONGEST_LINE)}")
-    if finding.quote:
-        click.echo(f"Quote:   {flat(finding.quote, LONGEST_LINE)}")
-    lines = task.golden.case.input.document.split("\n")
-    if place := line_range(finding.location or ""):
-        first, last = max(place[0] - LINES_AROUND, 1), min(place[1] + LINES_AROUND, len(lines))
-        for number in range(first, min(last, first + 12) + 1):
-            click.echo(f"  {number:>3}  {flat(lines[number - 1], LONGEST_LINE)}")
-
-
-def _show_error(error: ExpectedError) -> None:
-    where = f" (line {error.location})" if error.location else ""
-    click.echo(f"  {error.id} {error.severity} {error.category}{where}: {flat(error.text, LONGEST_LINE)}")
-
-
-def _choose(question: str, choices: Any) -> str:
-    answer: str = click.prompt(question, type=click.Choice(list(choices), case_sensitive=False))
+def _choose(question: questions.Question) -> str:
+    answer: str = click.prompt(question.text, type=click.Choice(question.choices, case_sensitive=False))
     return answer
 
 

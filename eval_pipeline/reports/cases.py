@@ -70,10 +70,10 @@ def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
     """What a metric's bad value is made of: one line per case, with the things named."""
-    kind = next((each.explained_by for each in suite.metrics if each.name == metric), "")
+    kinds = next((each.explained_by.split() for each in suite.metrics if each.name == metric), [])
     named: dict[str, dict[str, None]] = {}
-    for row in scores.diagnoses.to_pylist() if kind else ():
-        if row["kind"] == kind:
+    for row in scores.diagnoses.to_pylist() if kinds else ():
+        if row["kind"] in kinds:
             named.setdefault(row["case_id"], {})[flat(row["got"] or row["expected"], 60)] = None
     return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
 

@@ -179,7 +179,10 @@ def suite_tables(suite: Suite, summary: Summary) -> list[Table]:
 def _tables(suite: Suite, tables: Mapping[str, Rows]) -> list[Table]:
     return [
         Table(
-            tuple(rows[0]), [_cells(row, suite.reporting.table_units) for row in rows], name.replace("_", " ")
+            tuple(rows[0]),
+            [_cells(row, suite.reporting.table_units) for row in rows],
+            name.replace("_", " "),
+            suite.reporting.legends.get(name, ""),
         )
         for name, rows in tables.items()
         if rows

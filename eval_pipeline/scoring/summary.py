@@ -17,6 +17,7 @@ from eval_pipeline.suite import (
     KeyedCount,
     Metric,
     Ratio,
+    Rows,
     Suite,
     Sums,
     all_metrics,
@@ -110,7 +111,8 @@ def summarize(
             gate_result(gate, name, values[name].value, values[name].applies, units[name])
             for name, gate in gates.items()
         ]
-        tables = _tables(suite, scores) | _trial_tables(suite, numbers.by_trial, numbers.over_trials)
+        tables = _tables(suite, scores)
+        tables |= _trial_tables(suite, numbers.by_trial, numbers.over_trials, tables)
         return Summary(
             suite=suite.name,
             cases=scores.case_count,
@@ -146,7 +148,11 @@ def measured(suite: Suite, scores: Scores) -> Measured:
 
 
 def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:
-    """Each case's headline value and passes, worst first; only cases that can pass or fail."""
+    """Each case's headline value and passes, worst first; only cases that can pass or fail.
+
+    A case whose headline is undefined is the worst, unless it passes all the same: where nothing was to be
+    found and nothing was, there is nothing to look at.
+    """
     rows: dict[str, list[tuple[float | None, float, str | None]]] = {}
     for case_id, value, passable, passed, error in zip(
         scores.case_ids,
@@ -168,11 +174,13 @@ def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:
         for case_id, each in rows.items()
     ]
     sign = 1 if metric.direction == "higher" else -1
-    return tuple(
-        sorted(
-            results, key=lambda each: (each.headline is not None, sign * (each.headline or 0.0), each.case_id)
-        )
-    )
+
+    def order(each: CaseResult) -> tuple[bool, bool, float, str]:
+        undefined = each.headline is None
+        fine = undefined and each.passed == each.trials
+        return fine, not undefined, sign * (each.headline or 0.0), each.case_id
+
+    return tuple(sorted(results, key=order))
 
 
 def mean_or_none(values: Sequence[float | None]) -> float | None:
@@ -233,11 +241,14 @@ def _trial_metrics(
 
 
 def _trial_tables(
-    suite: Suite, values: Mapping[str, MetricValue], over_trials: Mapping[str, MetricValue]
-) -> dict[str, list[dict[str, Any]]]:
+    suite: Suite,
+    values: Mapping[str, MetricValue],
+    over_trials: Mapping[str, MetricValue],
+    tables: Mapping[str, Rows],
+) -> dict[str, Rows]:
     per_trial = {name: value.trials for name, value in values.items()}
     whole = {name: value.value for name, value in over_trials.items()}
-    return {name: build(per_trial, whole) for name, build in suite.reporting.trial_tables.items()}
+    return {name: build(per_trial, whole, tables) for name, build in suite.reporting.trial_tables.items()}
 
 
 def _groups(
@@ -254,7 +265,7 @@ def _groups(
     return results
 
 
-def _tables(suite: Suite, scores: Scores) -> dict[str, list[dict[str, Any]]]:
+def _tables(suite: Suite, scores: Scores) -> dict[str, Rows]:
     if not suite.reporting.tables:
         return {}
     sums = scores.sums(np.zeros(scores.counts.num_rows, dtype=np.int64), 1)

@@ -36,7 +36,7 @@ class Metric:
     on_error: float | None = None
     """For a mean over cases: the value that an errored case counts as."""
     explained_by: str = ""
-    """The kind of diagnosis that names what a bad value is made of."""
+    """The kinds of diagnoses, separated by blanks, that name what a bad value is made of."""
     aliases: tuple[str, ...] = ()
     """Shorter names that `--gates` takes as well."""
 

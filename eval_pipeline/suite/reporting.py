@@ -9,8 +9,10 @@ import msgspec
 from eval_pipeline.numbers import Unit
 from eval_pipeline.suite.counts import KeyedSums, Rows
 
-TrialTable = Callable[[Mapping[str, Sequence[float | None]], Mapping[str, float | None]], Rows]
-"""(each metric's values per trial, each trial metric's value) → rows."""
+TrialTable = Callable[
+    [Mapping[str, Sequence[float | None]], Mapping[str, float | None], Mapping[str, Rows]], Rows
+]
+"""(each metric's values per trial, each trial metric's value, the tables of keyed counts) → rows."""
 
 
 class Experiment(NamedTuple):
@@ -50,9 +52,11 @@ class Reporting:
     confusions: tuple[str, ...] = ()
     """Which of the tables are confusion matrices, gold down and predicted across: they are drawn, too."""
     trial_tables: Mapping[str, TrialTable] = field(default_factory=dict)
-    """Further tables: how the numbers went from trial to trial."""
+    """Further tables: how the numbers went from trial to trial. One of a name above takes its place."""
     cross_tables: Mapping[str, CrossTable] = field(default_factory=dict)
     """Tables that put versions side by side; the report shows them."""
+    legends: Mapping[str, str] = field(default_factory=dict)
+    """What the signs in a table mean: a sentence below it."""
     readings: Callable[[PerTrial, PerTrial], Sequence[Reading]] | None = None
     """(before, after) → what the suite's document makes of a comparison, shown wherever its verdict is."""
     problems: Callable[[Mapping[str, Rows]], list[str]] | None = None

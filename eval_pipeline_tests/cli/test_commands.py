@@ -15,7 +15,7 @@ from eval_pipeline.suites import suite_names
 from eval_pipeline_tests.conftest import TOY, copy_project
 from eval_pipeline_tests.running import baseline_outputs, begin, command, command_line, ended, invoke
 
-V10, V11, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.1", "2.0"))
+V10, V12, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.2", "2.0"))
 
 
 def prompt_file(project: Project, version: str) -> Path:
@@ -49,10 +49,10 @@ def test_help_names_every_command(project: Project) -> None:
 def test_run_evaluates_the_active_version_by_default(project: Project) -> None:
     done = command(project, "run", "decomposition")
     assert done.returncode == 0, done.stderr
-    assert f"decomposition: {V11}" in done.stdout
+    assert f"decomposition: {V12}" in done.stdout
     assert "Against baseline decompose-concepts-v1.0: improved; proceed. overall_index rose " in done.stdout
     assert "15/15" in done.stderr
-    assert Store(project.state).evaluation("decomposition", V11) is not None
+    assert Store(project.state).evaluation("decomposition", V12) is not None
 
 
 def test_all_versions_of_all_suites_at_once(project: Project) -> None:
@@ -72,7 +72,7 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
 
 
 def test_versions_are_compared(evaluated: Project) -> None:
-    fine = invoke(evaluated, "compare", "decomposition", "--prompt", V11, "--against", V10)
+    fine = invoke(evaluated, "compare", "decomposition", "--prompt", V12, "--against", V10)
     assert fine.returncode == 0, fine.stderr
     assert "improved; proceed." in fine.stdout
     worse = command(evaluated, "compare", "decomposition", "--prompt", V20, "--json")
@@ -98,26 +98,26 @@ def test_promotion_refuses_what_fails_or_regresses(evaluated: Project) -> None:
 
 def test_promotion_records_who_and_why(evaluated: Project) -> None:
     done = invoke(
-        evaluated, "baseline", "promote", "decomposition", V11, "--reason", "better in all", "--by", "Ada"
+        evaluated, "baseline", "promote", "decomposition", V12, "--reason", "better in all", "--by", "Ada"
     )
     assert done.returncode == 0, done.stderr
     shown = json.loads(invoke(evaluated, "baseline", "show", "decomposition", "--json").stdout)[0]
-    assert (shown["version"], shown["promoted_by"], shown["reason"]) == (V11, "Ada", "better in all")
-    compared = json.loads(invoke(evaluated, "compare", "decomposition", "--prompt", V11, "--json").stdout)
+    assert (shown["version"], shown["promoted_by"], shown["reason"]) == (V12, "Ada", "better in all")
+    compared = json.loads(invoke(evaluated, "compare", "decomposition", "--prompt", V12, "--json").stdout)
     assert compared["verdict"] == "unchanged"
     assert "better in all" in invoke(evaluated, "baseline", "show", "decomposition").stdout
 
 
 def test_promotion_wants_an_evaluation_of_what_is_there_now(evaluated: Project) -> None:
-    file = prompt_file(evaluated, V11)
+    file = prompt_file(evaluated, V12)
     original = file.read_text()
     file.write_text(original + "\nOne more rule.\n")
-    stale = invoke(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "x")
+    stale = invoke(evaluated, "baseline", "promote", "decomposition", V12, "--reason", "x")
     assert stale.returncode == 2
     assert "changed since it was evaluated" in stale.stderr
     file.write_text(original.replace("status: active", "status: candidate"))
-    assert invoke(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "x").returncode == 0
-    blank = invoke(evaluated, "baseline", "promote", "decomposition", V11, "--reason", " ")
+    assert invoke(evaluated, "baseline", "promote", "decomposition", V12, "--reason", "x").returncode == 0
+    blank = invoke(evaluated, "baseline", "promote", "decomposition", V12, "--reason", " ")
     assert blank.returncode == 2
 
 
@@ -207,7 +207,7 @@ def test_engines_are_named_in_one_file(project: Project) -> None:
     assert "'gpt' is not an engine. Engines of engines.yaml: embedded, recorded, local." in unknown.stderr
     missing = invoke(project, "run", "decomposition", "--engine", "recorded")
     assert missing.returncode == 2
-    assert "recorded/decomposition/decompose-concepts-v1.1.jsonl: does not exist" in missing.stderr
+    assert "recorded/decomposition/decompose-concepts-v1.2.jsonl: does not exist" in missing.stderr
 
 
 def test_a_damaged_baseline_never_lets_a_regression_through(evaluated: Project) -> None:
@@ -216,10 +216,10 @@ def test_a_damaged_baseline_never_lets_a_regression_through(evaluated: Project) 
     done = invoke(evaluated, "run", "decomposition")
     assert done.returncode == 2
     assert "is not what was promoted" in done.stderr
-    stuck = invoke(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "mend it")
+    stuck = invoke(evaluated, "baseline", "promote", "decomposition", V12, "--reason", "mend it")
     assert stuck.returncode == 2
     mended = invoke(
-        evaluated, "baseline", "promote", "decomposition", V11, "--reason", "mend it", "--replace"
+        evaluated, "baseline", "promote", "decomposition", V12, "--reason", "mend it", "--replace"
     )
     assert mended.returncode == 0, mended.stderr
     assert invoke(evaluated, "run", "decomposition").returncode == 0
@@ -228,7 +228,7 @@ def test_a_damaged_baseline_never_lets_a_regression_through(evaluated: Project) 
 def test_promotion_judges_by_the_gates_of_today(evaluated: Project) -> None:
     gates = evaluated.golden("decomposition") / "gates.yaml"
     gates.write_text(gates.read_text().replace('fail: "< 0.60"', 'fail: "< 0.99"'))
-    done = invoke(evaluated, "baseline", "promote", "decomposition", V11, "--reason", "was fine yesterday")
+    done = invoke(evaluated, "baseline", "promote", "decomposition", V12, "--reason", "was fine yesterday")
     assert done.returncode == 1
     assert "concept_recall: 86.2 % is in the fail zone" in done.stderr
 
@@ -236,7 +236,7 @@ def test_promotion_judges_by_the_gates_of_today(evaluated: Project) -> None:
 def test_old_answers_are_not_taken_for_a_regression(evaluated: Project) -> None:
     path = evaluated.golden("decomposition") / "cases" / "blockchain.gold.json"
     path.write_text(path.read_text().replace('"topic": "Blockchain"', '"topic": "Block chains"'))
-    done = invoke(evaluated, "compare", "decomposition", "--prompt", V11)
+    done = invoke(evaluated, "compare", "decomposition", "--prompt", V12)
     assert done.returncode == 2
     assert "was not evaluated on the golden set as it is (blockchain)" in done.stderr
 
@@ -304,10 +304,10 @@ def test_a_defect_is_not_taken_for_a_gate(project: Project, monkeypatch: pytest.
 
 
 def test_damaged_state_is_named(evaluated: Project) -> None:
-    latest = evaluated.state / "outputs" / "decomposition" / V11 / "latest"
+    latest = evaluated.state / "outputs" / "decomposition" / V12 / "latest"
     table = latest.parent / latest.read_text()
     table.write_bytes(table.read_bytes()[:100])
-    done = invoke(evaluated, "compare", "decomposition", "--prompt", V11)
+    done = invoke(evaluated, "compare", "decomposition", "--prompt", V12)
     assert done.returncode == 2
     assert "is damaged" in done.stderr
 
@@ -323,6 +323,6 @@ def test_a_decayed_bystander_does_not_stop_the_active_version(project: Project) 
 def test_first_runs_at_once_do_not_get_in_each_others_way(project: Project) -> None:
     runs = [
         begin(project, command_line, "run", "decomposition", "--prompt", version)
-        for version in (V10, V11, V11)
+        for version in (V10, V12, V12)
     ]
     assert [ended(run) for run in runs] == [0, 0, 0]

@@ -451,13 +451,13 @@ def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) 
     (project.root / ".gitignore").write_text(".eval/\n")
     commit(project)
     assert invoke(project, "prompt", "new", "decomposition", "decompose-concepts", "--minor").returncode == 0
-    active, new = (project.prompts("decomposition") / f"decompose-concepts-v1.{n}.md" for n in (1, 2))
+    active, new = (project.prompts("decomposition") / f"decompose-concepts-v1.{n}.md" for n in (2, 3))
     new.write_text(new.read_text().replace("max_concepts: 22", "max_concepts: 19"))
     report = tmp_path / "gate.json"
     asked = ("gate", "decomposition", "--changed-since", "HEAD", "--json", report)
     done = command(project, *asked)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "  ✗ against decompose-concepts-v1.1 (in use): regressed; block. " in done.stdout
+    assert "  ✗ against decompose-concepts-v1.2 (in use): regressed; block. " in done.stdout
     assert WORSE in done.stdout
     (version,) = json.loads(report.read_text())["versions"]
     baseline, replaced = version["comparisons"]
@@ -470,9 +470,9 @@ def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) 
     done = command(project, *asked)
     assert done.returncode == 1, done.stdout + done.stderr
     base = git(project, "rev-parse", "HEAD")[:7]
-    assert f"  ✗ against decompose-concepts-v1.1 (in use, as of {base}): regressed; block. " in done.stdout
+    assert f"  ✗ against decompose-concepts-v1.2 (in use, as of {base}): regressed; block. " in done.stdout
     assert WORSE in done.stdout
-    approve = ("approve", "decomposition", "decompose-concepts-v1.1", "--reason", "shorter is better")
+    approve = ("approve", "decomposition", "decompose-concepts-v1.2", "--reason", "shorter is better")
     metrics = [
         each["metric"] for each in replaced["metrics"] if each["gated"] and each["action"] != "proceed"
     ]
@@ -480,12 +480,12 @@ def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) 
     refused = invoke(project, *approve, *scope)
     assert refused.returncode == 2  # the baseline has nothing to be approved
     commit(project)
-    named = ("--against", "decompose-concepts-v1.1", "--changed-since", "HEAD~")
+    named = ("--against", "decompose-concepts-v1.2", "--changed-since", "HEAD~")
     done = invoke(project, *approve, *scope, *named)
     assert done.returncode == 0, done.stderr
     done = command(project, "gate", "decomposition", "--changed-since", "HEAD~")
     assert done.returncode == 0, done.stdout
-    assert "✓ approved decomposition: decompose-concepts-v1.1 (prompt" in done.stdout
+    assert "✓ approved decomposition: decompose-concepts-v1.2 (prompt" in done.stdout
 
 
 def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
@@ -503,7 +503,7 @@ def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "✗ decomposition: decompose-concepts-v2.0 (prompt)\n" in done.stdout
     assert "concept_precision: 49.3 % is in the fail zone" in done.stdout
-    assert "✓ decomposition: decompose-concepts-v1.1 (gates)\n" in done.stdout
+    assert "✓ decomposition: decompose-concepts-v1.2 (gates)\n" in done.stdout
     text = summary.read_text()
     assert text.startswith("# ✗ Prompt evaluation blocks this change\n")
     assert "| ✗ | decomposition | decompose-concepts-v2.0 | overall_index " in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,51 @@ def predict_and_adjudicate(project: Project) -> None:
     ruled = decisions(project)
     assert len(ruled) == count
     assert {(task, decision.ruling) for (task, _), decision in ruled.items()} == {(TASK, "bonus_valid")}
+
+
+def run(project: Project, *arguments: str, by: str) -> tuple[str, int]:
+    """A command that asks nothing."""
+    environment = {**os.environ, "EVAL_PIPELINE_ROOT": str(project.root), "DAGSTER_HOME": str(project.state)}
+    command = [sys.executable, "-m", "eval_pipeline", "review", *arguments, "--by", by]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return " ".join((done.stdout + done.stderr).split()), done.returncode
+
+
+def by_file(project: Project, step: str, file: Path, by: str, **answers: str) -> tuple[str, int]:
+    """Export a step on the task, fill it in, and import it."""
+    told, code = run(project, "export", step, VERSION, str(file), "--task", TASK, by=by)
+    assert code == 0, told
+    text = file.read_text()
+    for name, answer in answers.items():
+        text = text.replace(f'  {name}: ""', f'  {name}: "{answer}"')
+    file.write_text(text)
+    return run(project, "import", str(file), by=by)
+
+
+def test_the_protocol_by_files_with_a_second_adjudicator(ready: Project, tmp_path: Path) -> None:
+    told, code = run(ready, "export", "predict", VERSION, str(tmp_path / "0"), "--task", TASK, by="Ada")
+    assert code == 2
+    assert "the step 'findings' is not sealed yet" in told
+    sure = {"category": "EDGE", "error": "x", "evidence": "y"}
+    told, code = by_file(ready, "findings", tmp_path / "1", "Ada", **sure)
+    assert (code, told.count("is blank")) == (2, 3)
+    file = tmp_path / "1"
+    file.write_text(file.read_text().replace('confidence: ""', "confidence: LOW"))
+    assert run(ready, "import", str(file), by="Ada") == (f"{TASK}: 3 answers sealed.", 0)
+    told, code = run(ready, "import", str(file), by="Ada")
+    assert code == 1
+    assert "A sealed answer cannot be changed" in told
+    assert by_file(ready, "predict", tmp_path / "2", "Ada", prediction="MAYBE", why="w")[1] == 0
+    assert by_file(ready, "adjudicate", tmp_path / "3", "Ada", ruling="bonus_valid", reason="r")[1] == 0
+    told, code = run(ready, "export", "second", VERSION, str(tmp_path / "4"), "--task", TASK, by="Ada")
+    assert code == 2
+    assert "The second adjudicator is another person." in told
+    told, code = by_file(ready, "second", tmp_path / "4", "Bob", ruling="false_positive", reason="no")
+    assert code == 0
+    assert "bonus_valid: r" in told
+    assert decisions(ready) == {}
+    assert by_file(ready, "settle", tmp_path / "5", "Cyd", ruling="bonus_valid", reason="yes")[1] == 0
+    assert {each.ruling for each in decisions(ready).values()} == {"bonus_valid"}
 
 
 def test_a_version_that_was_never_evaluated_says_what_to_run(project: Project, tmp_path: Path) -> None:

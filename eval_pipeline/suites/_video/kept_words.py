@@ -7,12 +7,12 @@ denied keeps nothing.
 
 import csv
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eval_pipeline.language.embedder import Embedder, default_embedder, similarity
+from eval_pipeline.language.stems import stem, word_parts
 from eval_pipeline.metrics.text import normalize, words
 from eval_pipeline.suites._video.negation import affirmed
 from eval_pipeline.suites._video.words import CLOSED
@@ -25,27 +25,9 @@ SAME_MEANING = 0.68
 LONGEST_TEXT = 20_000
 
 
-@lru_cache(maxsize=2**14)
-def stem(word: str) -> str:
-    """The stem of an English word."""
-    return str(_stemmer().stemWord(normalize(word)))
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english")
-
-
 def content_stems(text: str) -> list[str]:
     """The stems of a text's words that have more than grammar, parts of hyphenated ones by themselves."""
-    return [
-        stem(part)
-        for word in words(normalize(text[:LONGEST_TEXT]))
-        for part in word.text.split("-")
-        if part not in CLOSED
-    ]
+    return [stem(part) for part in word_parts(text[:LONGEST_TEXT]) if part not in CLOSED]
 
 
 class KeptWords:

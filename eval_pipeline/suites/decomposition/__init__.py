@@ -1,8 +1,8 @@
 """Decomposition of a text into concepts and relationships between them."""
 
 from eval_pipeline.golden import JsonCases
-from eval_pipeline.suite import Suite, per_case
-from eval_pipeline.suites.decomposition import cases, engine, probing, requirements, scoring
+from eval_pipeline.suite import Reporting, Suite, per_case
+from eval_pipeline.suites.decomposition import calibration, cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
     name="decomposition",
@@ -20,5 +20,9 @@ SUITE = Suite(
     groups=("domain",),
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
+    reporting=Reporting(
+        tables={calibration.CALIBRATION: calibration.calibration_rows},
+        table_units=dict.fromkeys(("share correct", "mean confidence"), "fraction"),
+    ),
     probing=probing.PROBING,
 )

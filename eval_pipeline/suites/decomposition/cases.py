@@ -8,6 +8,7 @@ import msgspec
 from eval_pipeline.files import Violation
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Case
+from eval_pipeline.suites.decomposition.forms import name_stems
 
 DOMAINS = ("ecological", "technical", "social", "economic", "interdisciplinary")
 
@@ -93,12 +94,12 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
     owners: dict[str, str] = {}
     for index, concept in enumerate(entry.expected_concepts):
         yield from _check_names(concept, ("expectedConcepts", index), owners)
+    forms = {name_stems(name): owner for name, owner in owners.items()}
     for index, label in enumerate(entry.forbidden_concepts):
         path = ("forbiddenConcepts", index)
         if not normalize(label):
             yield Violation(path, "is blank", "Name a concept, or remove the entry.")
-        elif normalize(label) in owners:
-            owner = owners[normalize(label)]
+        elif owner := owners.get(normalize(label)) or forms.get(name_stems(label)):
             yield Violation(
                 path, f"{label!r} is forbidden and expected (as {owner!r})", "Remove it from one of the two."
             )

@@ -5,11 +5,13 @@ from typing import Any
 from eval_pipeline.metrics.text import normalize, occurs_as_words, paragraphs, word_count
 from eval_pipeline.suite import Case, Requirement, case_count, each_case, every_value, no_case_lists
 from eval_pipeline.suites.decomposition.cases import DOMAINS, DecompositionExpected, DecompositionInput
+from eval_pipeline.suites.decomposition.forms import stands_in_some_form, stems_of
 
 
 def measure(case: Case[DecompositionInput, DecompositionExpected]) -> dict[str, Any]:
     """What the requirements look at."""
     expected, text = case.expected, normalize(case.input.source_text)
+    stems = stems_of(text)
     names = {normalize(name) for concept in expected.concepts for name in (concept.label, *concept.aliases)}
     ends = [end for each in expected.relationships for end in (each.source, each.target)]
     return {
@@ -29,7 +31,7 @@ def measure(case: Case[DecompositionInput, DecompositionExpected]) -> dict[str, 
             if not any(occurs_as_words(normalize(name), text) for name in (concept.label, *concept.aliases))
         ],
         "canaries_in_text": [
-            label for label in expected.forbidden_concepts if occurs_as_words(normalize(label), text)
+            label for label in expected.forbidden_concepts if stands_in_some_form(label, stems)
         ],
         "unknown_relationship_ends": sorted({end for end in ends if normalize(end) not in names}),
     }
@@ -53,7 +55,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     no_case_lists(
         "canaries_in_text",
-        "No hallucination canary stands in the source text.",
+        "No hallucination canary stands in the source text, in whatever form.",
         "canaries in the source text",
     ),
     no_case_lists(

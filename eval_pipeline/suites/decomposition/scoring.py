@@ -13,11 +13,23 @@ from numpy.typing import NDArray
 
 import eval_pipeline.suite as kit
 from eval_pipeline.metrics.rates import harmonic_mean, ratio
-from eval_pipeline.metrics.text import normalize
+from eval_pipeline.metrics.text import normalize, occurs_as_words
+from eval_pipeline.suites.decomposition import calibration
 from eval_pipeline.suites.decomposition.cases import DecompositionExpected, DecompositionInput, Relationship
+from eval_pipeline.suites.decomposition.forms import Canaries, is_paraphrase
 
 NEAR_MISS = 85.0
 PENALTY = 0.15
+PASSING = {
+    "concept_recall": 0.70,
+    "concept_precision": 0.65,
+    "relationship_accuracy": 0.60,
+    "provenance_coverage": 0.90,
+    "provenance_verified": 0.95,
+    "required_recall": 0.85,
+    "required_relationship_recall": 0.60,
+}
+"""What a case needs to pass: the document's pass values, and its excellent recall of what is required."""
 
 
 class Concept(msgspec.Struct, frozen=True):
@@ -92,6 +104,8 @@ class Extraction:
 
     quotes: dict[str, list[str]]
     """Resolved concept → its non-blank quotes, normalized."""
+    confidences: dict[str, float]
+    """Resolved concept → how sure the output is of it, where it says so; of several values the highest."""
     triples: set[Triple]
     entries: int
     repeated: int
@@ -100,11 +114,15 @@ class Extraction:
     def of(cls, output: Decomposition, vocabulary: Vocabulary) -> Extraction:
         """Merge what names the same concept or states the same relationship."""
         quotes: dict[str, list[str]] = {}
+        confidences: dict[str, float] = {}
         for concept in output.concepts:
-            result = quotes.setdefault(vocabulary.resolve(concept.label), [])
+            name = vocabulary.resolve(concept.label)
+            result = quotes.setdefault(name, [])
             quote = normalize(concept.source_quote or "")
             if quote:
                 result.append(quote)
+            if concept.confidence is not None:
+                confidences[name] = max(concept.confidence, confidences.get(name, concept.confidence))
         literal = [normalize(concept.label) for concept in output.concepts]
         stated = [
             (normalize(each.source), normalize(each.target), normalize(each.predicate))
@@ -112,6 +130,7 @@ class Extraction:
         ]
         return cls(
             quotes,
+            confidences,
             {vocabulary.triple(each.source, each.target, each.predicate) for each in output.relationships},
             len(literal) + len(stated),
             len(literal) - len(set(literal)) + len(stated) - len(set(stated)),
@@ -126,9 +145,11 @@ class _Marked:
     wanted: set[str]
     required: set[str]
     right: set[str]
-    forbidden: set[str]
+    forbidden: dict[str, str]
+    """Extracted concept → the forbidden one that it is, or is a form of."""
     quoted: set[str]
     verified: set[str]
+    text: str
     wanted_triples: set[Triple]
     required_triples: set[Triple]
     correct: set[Triple]
@@ -142,7 +163,9 @@ def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     extraction = Extraction.of(item.output, vocabulary)
     marked = _mark(case, extraction, vocabulary)
     return kit.CaseScore(
-        kit.mean_counts(_values(marked, extraction)), (), list(_diagnoses(marked, extraction, vocabulary))
+        kit.mean_counts(_values(marked, extraction)),
+        list(calibration.calibration_counts(extraction.confidences, marked.right)),
+        list(_diagnoses(marked, extraction, vocabulary)),
     )
 
 
@@ -158,14 +181,21 @@ def _mark(
         return {vocabulary.triple(each.source, each.target, each.predicate) for each in relationships}
 
     wanted_triples = triples(expected.relationships)
+    canaries = Canaries(expected.forbidden_concepts, text)
+    suspects = {label: canaries.named_by(label) for label in extracted - wanted}
     return _Marked(
         extracted=extracted,
         wanted=wanted,
         required={concept.label for concept in expected.concepts if concept.required},
         right=extracted & wanted,
-        forbidden=extracted & {normalize(label) for label in expected.forbidden_concepts},
+        forbidden={label: canary for label, canary in suspects.items() if canary is not None},
         quoted=quoted,
-        verified={label for label in quoted if any(quote in text for quote in extraction.quotes[label])},
+        verified={
+            label
+            for label in quoted
+            if any(occurs_as_words(quote, text) for quote in extraction.quotes[label])
+        },
+        text=case.input.source_text,
         wanted_triples=wanted_triples,
         required_triples=triples(each for each in expected.relationships if each.required),
         correct=extraction.triples & wanted_triples,
@@ -190,13 +220,21 @@ def _values(marked: _Marked, extraction: Extraction) -> dict[str, float | None]:
         "relationship_recall": ratio(len(marked.correct), len(marked.wanted_triples)),
         "required_relationship_recall": ratio(len(required_correct), len(marked.required_triples)),
         "provenance_coverage": provenance,
-        "provenance_verified": ratio(len(marked.verified), len(marked.quoted)),
+        "provenance_verified": _verified(marked),
         "hallucination_rate": hallucination,
         "forbidden_relationship_rate": ratio(len(marked.banned), len(extraction.triples)),
         "duplicate_rate": ratio(extraction.repeated, extraction.entries),
+        "mean_confidence": calibration.mean_confidence(extraction.confidences),
         "overall_score": overall,
         "overall_index": None if overall is None else overall + PENALTY,
     }
+
+
+def _verified(marked: _Marked) -> float | None:
+    """Verified ÷ quoted concepts; undefined without a quote, but 0 where nothing at all was extracted."""
+    if marked.wanted and not marked.extracted:
+        return 0.0
+    return ratio(len(marked.verified), len(marked.quoted))
 
 
 def _diagnoses(marked: _Marked, extraction: Extraction, vocabulary: Vocabulary) -> Iterator[kit.Diagnosis]:
@@ -204,11 +242,11 @@ def _diagnoses(marked: _Marked, extraction: Extraction, vocabulary: Vocabulary) 
     for label in missed:
         kind = "missed_required_concept" if label in marked.required else "missed_concept"
         yield kit.Diagnosis(kind, label, "")
-    for label in sorted(marked.forbidden):
-        yield kit.Diagnosis("forbidden_concept", "", label)
-    yield from _invented(sorted(marked.extracted - marked.wanted - marked.forbidden), missed)
-    for label in sorted(marked.quoted - marked.verified):
-        yield kit.Diagnosis("unverified_quote", label, extraction.quotes[label][0])
+    for label, canary in sorted(marked.forbidden.items()):
+        named = label if normalize(canary) == label else f"{label} (a form of {canary})"
+        yield kit.Diagnosis("forbidden_concept", "", named)
+    yield from _invented(sorted(marked.extracted - marked.wanted - set(marked.forbidden)), missed)
+    yield from _quotes(marked, extraction)
     for triple in sorted(marked.wanted_triples - marked.correct):
         required = triple in marked.required_triples
         kind = "missed_required_relationship" if required else "missed_relationship"
@@ -217,6 +255,17 @@ def _diagnoses(marked: _Marked, extraction: Extraction, vocabulary: Vocabulary) 
         yield kit.Diagnosis("forbidden_relationship", "", str(triple))
     wrong = sorted(extraction.triples - marked.wanted_triples - marked.banned)
     yield from _wrong_relationships(wrong, marked.wanted_triples, vocabulary)
+
+
+def _quotes(marked: _Marked, extraction: Extraction) -> Iterator[kit.Diagnosis]:
+    """Concepts without a quote, with one in other words than the text's, and with one that is made up."""
+    for label in sorted(marked.extracted - marked.quoted):
+        yield kit.Diagnosis("unquoted_concept", label, "")
+    for label in sorted(marked.quoted - marked.verified):
+        quotes = sorted(extraction.quotes[label])
+        near = next((quote for quote in quotes if is_paraphrase(quote, marked.text)), None)
+        kind = "invented_quote" if near is None else "paraphrased_quote"
+        yield kit.Diagnosis(kind, label, near or quotes[0])
 
 
 def overall_score(
@@ -238,12 +287,18 @@ def overall_score(
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
-    """A case passes when no required concept and no required relationship is missed."""
-    complete = [
-        (sums[kit.defined(name)] == 0) | (sums[name] >= sums[kit.defined(name)] - 1e-9)
-        for name in ("required_recall", "required_relationship_recall")
-    ]
-    return np.asarray(np.logical_and.reduce(complete), dtype=np.bool_)
+    """A case passes when its own values reach `PASSING` and nothing forbidden is in it.
+
+    A value that is undefined is not asked for: a case without relationships has no accuracy of them.
+    """
+
+    def reaches(name: str, least: float) -> NDArray[np.bool_]:
+        count = sums[kit.defined(name)]
+        return np.asarray((count == 0) | (sums[name] >= (least - 1e-9) * count))
+
+    clean = (sums["hallucination_rate"] == 0) & (sums["forbidden_relationship_rate"] == 0)
+    reached = [reaches(name, least) for name, least in PASSING.items()]
+    return np.asarray(np.logical_and.reduce([clean, *reached]), dtype=np.bool_)
 
 
 def _share(part: Collection[object], whole: Collection[object], wanted: Collection[object]) -> float | None:
@@ -349,15 +404,19 @@ METRICS: tuple[kit.Metric, ...] = (
         population=_has_required_relationships,
         explained_by="missed_required_relationship",
     ),
-    of_concepts("provenance_coverage", "Extracted concepts with a source quote ÷ extracted concepts."),
-    kit.mean(
+    of_concepts(
+        "provenance_coverage",
+        "Extracted concepts with a source quote ÷ extracted concepts.",
+        explained_by="unquoted_concept",
+    ),
+    of_concepts(
         "provenance_verified",
         "Concepts whose quote stands in the source text ÷ concepts with a quote.",
-        explained_by="unverified_quote",
+        explained_by="invented_quote paraphrased_quote",
     ),
     fault_rate(
         "hallucination_rate",
-        "Extracted concepts on the forbidden list ÷ extracted concepts.",
+        "Extracted concepts on the forbidden list, in any form ÷ extracted concepts.",
         explained_by="forbidden_concept",
     ),
     fault_rate(
@@ -366,4 +425,5 @@ METRICS: tuple[kit.Metric, ...] = (
         explained_by="forbidden_relationship",
     ),
     fault_rate("duplicate_rate", "Extracted entries that repeat another one ÷ extracted entries."),
+    kit.mean("mean_confidence", "The mean confidence that an output states for its concepts."),
 )

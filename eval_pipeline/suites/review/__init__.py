@@ -43,6 +43,7 @@ SUITE = Suite(
         problems=tables.problems,
         trial_tables=experiments.TRIAL_TABLES,
         cross_tables=experiments.CROSS_TABLES,
+        legends=tables.LEGENDS,
         readings=experiments.readings,
         advice=advice.advise,
     ),

@@ -13,11 +13,18 @@ from eval_pipeline.statistics.variation import (
     run_stability,
     stability_label,
 )
-from eval_pipeline.suite import Experiment, KeyedCount, PerTrial, Reading, Rows, TrialMetric, Unit
+from eval_pipeline.suite import Experiment, KeyedCount, PerTrial, Reading, Rows, TrialMetric, TrialTable, Unit
 from eval_pipeline.suites.review.cases import CATEGORIES
-from eval_pipeline.suites.review.scoring import CATEGORY_TABLE, FOUND_TABLE
+from eval_pipeline.suites.review.scoring import (
+    CATEGORY_TABLE,
+    CONCERN_TABLE,
+    FOUND_TABLE,
+    SEVERITY_TABLE,
+    TASK_TABLE,
+)
 
 EXPERIMENT_TABLE = "experiment"
+HEATMAP_TABLE = "category_heatmap"
 LARGE_DELTA = 5.0
 STABLE_METRICS = ("detection_rate", "weighted_detection_score", "precision", "depth_quality", "oes")
 SHORT_NAMES = {
@@ -36,6 +43,10 @@ SHORT_NAMES = {
     "oes": "OES",
 }
 """The rows of the per-experiment table, under the names of the document."""
+TASK_METRICS = {
+    short: metric for metric, short in SHORT_NAMES.items() if short in ("DR", "WDS", "TE", "P", "DQ", "OES")
+}
+"""What the cross-experiment table shows, by its name there."""
 PERCENTAGES = ("DR", "DR_critical", "DR_important", "WDS", "P", "DIS", "CC", "FC")
 EXPERIMENT_UNITS: Mapping[str, Unit] = {**dict.fromkeys(PERCENTAGES, "fraction"), "OES": "points"}
 """The units of the rows; the others are plain numbers."""
@@ -59,7 +70,9 @@ def stability_line(name: str, values: Sequence[float | None]) -> str:
 
 
 def experiment(
-    per_trial: Mapping[str, Sequence[float | None]], over_trials: Mapping[str, float | None]
+    per_trial: Mapping[str, Sequence[float | None]],
+    over_trials: Mapping[str, float | None],
+    tables: Mapping[str, Rows],
 ) -> Rows:
     """The per-experiment table: each run, mean, standard deviation and stability, and the overall one."""
     rows: Rows = []
@@ -92,7 +105,42 @@ def experiment(
     return rows
 
 
-TRIAL_TABLES = {EXPERIMENT_TABLE: experiment}
+def recurrent(
+    per_trial: Mapping[str, Sequence[float | None]],
+    over_trials: Mapping[str, float | None],
+    tables: Mapping[str, Rows],
+) -> Rows:
+    """Findings with the number of runs they appear in; above half they are confirmed. From three runs on."""
+    runs = len(per_trial["detection_rate"])
+    if runs < LEAST_TRIALS:
+        return []
+    return [
+        {**row, "runs": f"{row['runs']} of {runs}", "confirmed": "✓" if row["runs"] > runs / 2 else ""}
+        for row in tables[FOUND_TABLE]
+    ]
+
+
+def _per_run(name: str, columns: Sequence[str]) -> TrialTable:
+    """A table of counts as a mean over runs, so that more trials do not look like more findings."""
+
+    def build(
+        per_trial: Mapping[str, Sequence[float | None]],
+        over_trials: Mapping[str, float | None],
+        tables: Mapping[str, Rows],
+    ) -> Rows:
+        runs = len(per_trial["detection_rate"])
+        return [{**row, **{column: row[column] / runs for column in columns}} for row in tables[name]]
+
+    return build
+
+
+TRIAL_TABLES: Mapping[str, TrialTable] = {
+    EXPERIMENT_TABLE: experiment,
+    FOUND_TABLE: recurrent,
+    SEVERITY_TABLE: _per_run(SEVERITY_TABLE, ("detected", "missed")),
+    CATEGORY_TABLE: _per_run(CATEGORY_TABLE, ("detected", "missed")),
+    CONCERN_TABLE: _per_run(CONCERN_TABLE, ("findings", "points", "methods")),
+}
 
 
 def _with_spread(name: str, values: Sequence[float | None]) -> str:
@@ -114,28 +162,44 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def cross_experiment(experiments: Mapping[str, Experiment]) -> Rows:
-    """One row for each version: its numbers, and the improvement delta against the first.
+    """One row for each task and version, all tasks first: its numbers, and the improvement delta.
 
-    `Sig?` is the document's rule |ID| > 2 · pooled sd, for information; the verdict is the comparison's.
+    The delta is against the first version on the same task. `Sig?` is the document's rule |ID| > 2 · pooled
+    sd, for information; the verdict is the comparison's.
     """
     rows: Rows = []
-    base: Sequence[float | None] | None = None
-    for index, (version, experiment_) in enumerate(experiments.items(), start=1):
-        values = {name: experiment_.per_trial[metric] for metric, name in SHORT_NAMES.items()}
-        rows.append(
-            {
-                "Exp": f"{index:03}",
-                "Workflow": version,
-                "Task": counted(experiment_.cases, "task"),
-                "Runs": len(values["OES"]),
-                **{f"{name}±σ": _with_spread(name, values[name]) for name in ("DR", "WDS")},
-                **{name: number(_mean(values[name]), _unit(name)) for name in ("TE", "P", "DQ")},
-                "OES±σ": _with_spread("OES", values["OES"]),
-                **_delta(base, values["OES"]),
-            }
-        )
-        base = base or values["OES"]
+    bases: dict[str, Sequence[float | None]] = {}
+    by_version = {version: _by_task(each) for version, each in experiments.items()}
+    for task in dict.fromkeys(task for tasks in by_version.values() for task in tasks):
+        for version, tasks in by_version.items():
+            if (values := tasks.get(task)) is None:
+                continue
+            rows.append(
+                {
+                    "Exp": f"{len(rows) + 1:03}",
+                    "Workflow": version,
+                    "Task": task,
+                    "Runs": len(values["OES"]),
+                    **{f"{name}±σ": _with_spread(name, values[name]) for name in ("DR", "WDS")},
+                    **{name: number(_mean(values[name]), _unit(name)) for name in ("TE", "P", "DQ")},
+                    "OES±σ": _with_spread("OES", values["OES"]),
+                    **_delta(bases.get(task), values["OES"]),
+                }
+            )
+            bases.setdefault(task, values["OES"])
     return rows
+
+
+def _by_task(experiment_: Experiment) -> dict[str, dict[str, Sequence[float | None]]]:
+    """The values of every run, over all tasks and for each of them."""
+    rows: dict[str, Rows] = {}
+    for row in experiment_.tables[TASK_TABLE]:
+        rows.setdefault(row["task"], []).append(row)
+    whole = {name: experiment_.per_trial[metric] for name, metric in TASK_METRICS.items()}
+    return {
+        f"all {counted(experiment_.cases, 'task')}": whole,
+        **{task: {name: [row[name] for row in own] for name in TASK_METRICS} for task, own in rows.items()},
+    }
 
 
 def _delta(base: Sequence[float | None] | None, values: Sequence[float | None]) -> dict[str, str]:
@@ -209,7 +273,7 @@ def category_heatmap(experiments: Mapping[str, Experiment]) -> Rows:
     return rows
 
 
-CROSS_TABLES = {"cross_experiment": cross_experiment, "category_heatmap": category_heatmap}
+CROSS_TABLES = {"cross_experiment": cross_experiment, HEATMAP_TABLE: category_heatmap}
 
 
 def _stability_of(metric: str) -> TrialMetric:

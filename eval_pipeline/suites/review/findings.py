@@ -40,6 +40,13 @@ class Finding(msgspec.Struct, frozen=True):
         return content_hash([quote, location, "" if quote or location else normalize(self.text)])
 
     @property
+    def spot(self) -> str:
+        """The same in words that people can read."""
+        quote, location = bare_quote(self.quote), bare_location(self.location)
+        words = quote or ("" if location else normalize(self.text))
+        return f"line {location}: {words}" if location else words
+
+    @property
     def key(self) -> str:
         """What identifies it in every trial of a task: its place and its category."""
         return content_hash([self.place, self.category])

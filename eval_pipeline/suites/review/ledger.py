@@ -11,7 +11,7 @@ import fcntl
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -20,8 +20,8 @@ from eval_pipeline.problems import Problems
 
 LEDGER_FILE = "ledger.jsonl"
 START = "0" * 32
-Step = Literal["findings", "predict", "adjudicate", "bias"]
-STEPS: tuple[Step, ...] = ("findings", "predict", "adjudicate", "bias")
+Step = Literal["findings", "predict", "adjudicate", "second", "settle", "bias"]
+STEPS: tuple[Step, ...] = get_args(Step)
 Act = Literal["answer", "match", "seal", "refused"]
 REMEDY = "Restore the ledger from version control; rows are only ever added, by eval-pipeline review."
 

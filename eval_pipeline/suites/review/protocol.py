@@ -3,7 +3,9 @@
 1. findings: what each finding says is judged before the ground truth or the workflow's labels are shown.
 2. predict: for each expected error, whether the workflow will have found it, before anything is matched.
 3. adjudicate: findings are matched by quote and location; what that leaves open is decided by a person.
-4. bias: what was said blind is held against what was decided.
+   Another person may decide about the same findings without seeing those rulings (second); where the two
+   disagree, the finding is open again until somebody has settled it (settle).
+4. bias: what was said blind is held against what was decided, by people and by quote and location.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,17 +15,21 @@ from typing import NamedTuple
 from eval_pipeline.answers import AnswerSource, Usable, parse
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import bad_value
-from eval_pipeline.suites.review.cases import CATEGORIES, ExpectedError
+from eval_pipeline.suites.review.cases import ExpectedError
 from eval_pipeline.suites.review.findings import Finding, Findings, distinct
-from eval_pipeline.suites.review.ledger import STEPS, Act, Ledger, Row, Step, sealed_answers
-from eval_pipeline.suites.review.matching import CREDITS, Match, Outcome, fit, match_findings
-from eval_pipeline.suites.review.references import decisions_in
+from eval_pipeline.suites.review.ledger import Act, Ledger, Row, Step, sealed_answers
+from eval_pipeline.suites.review.matching import CREDITS, FULL, Match, Outcome, fit, match_findings
+from eval_pipeline.suites.review.references import decisions_in, disagree
 
 NONE = "NONE"
-ASSESSMENTS = (*CATEGORIES, NONE)
-CONFIDENCES = ("HIGH", "MEDIUM", "LOW")
-PREDICTIONS = ("YES", "MAYBE", "NO")
-RULINGS = ("full", "partial", "bonus_valid", "false_positive")
+BEFORE: dict[Step, Step] = {
+    "predict": "findings",
+    "adjudicate": "predict",
+    "second": "adjudicate",
+    "settle": "second",
+    "bias": "adjudicate",
+}
+"""Which step must be sealed before another one begins."""
 LEAST_PREDICTIONS = 5
 SYSTEMATIC = 0.5
 
@@ -89,12 +95,15 @@ class Session:
     author: str
 
     def require(self, step: Step, task: str) -> None:
-        """Refuse a step whose predecessor is not sealed."""
-        place = STEPS.index(step)
-        if place and self.ledger.seal_of(STEPS[place - 1], self.evaluation, task) is None:
-            before = STEPS[place - 1]
+        """Refuse a step whose predecessor is not sealed, and a second opinion of the first adjudicator."""
+        before = BEFORE.get(step)
+        if before and self.ledger.seal_of(before, self.evaluation, task) is None:
             remedy = f"First run: eval-pipeline review {before} {self.version} --task {task}"
             raise bad_value(step, f"{task}: the step {before!r} is not sealed yet", remedy)
+        first = self.ledger.answers("adjudicate", self.evaluation, task)
+        if step == "second" and self.author in {row.author for row in first.values()}:
+            message = f"{task}: {self.author} was the first adjudicator"
+            raise bad_value("--by", message, "The second adjudicator is another person.")
 
     def subjects(self, step: Step, task: TaskReview) -> list[str]:
         """What a step asks about: keys of findings, or ids of expected errors."""
@@ -105,6 +114,10 @@ class Session:
             return [error.id for error in task.errors]
         if step == "adjudicate":
             return sorted(self.undecided(task))
+        if step == "second":
+            return sorted(self.ledger.answers("adjudicate", self.evaluation, task.id))
+        if step == "settle":
+            return sorted(self.disputes(task))
         return [task.id]
 
     def open_subjects(self, step: Step, task: TaskReview) -> list[str]:
@@ -128,6 +141,17 @@ class Session:
             for match in outcome.ambiguous:
                 results[match.finding.key] = f"{match.error.id}: {match.reason}"
         return results
+
+    def disputes(self, task: TaskReview) -> dict[str, tuple[Row, Row]]:
+        """Findings that two adjudicators ruled differently about, with both rulings."""
+        first, second = (
+            self.ledger.answers(step, self.evaluation, task.id) for step in ("adjudicate", "second")
+        )
+        return {
+            key: (first[key], second[key])
+            for key in sorted(first.keys() & second.keys())
+            if disagree(first[key], second[key])
+        }
 
     def answer(self, step: Step, task: TaskReview, subject: str, answers: Mapping[str, str]) -> Row:
         """Record an answer; one that is sealed cannot be changed, and the attempt is recorded."""
@@ -217,6 +241,18 @@ class Session:
             elif assessed and decision["ruling"] == "full" and errors[decision["error"]].category != assessed:
                 category = errors[decision["error"]].category
                 yield Flag("changed assessment", f"{named}: {assessed} when blind, {category} now")
+        yield from self._against_matching(task, blind)
+
+    def _against_matching(self, task: TaskReview, blind: Mapping[tuple[str, str], Row]) -> Iterator[Flag]:
+        """Automatic matches that contradict what was said blind: one of the two is wrong."""
+        ruled = {key for key, _ in self._rulings(task)}
+        for match in self.matches(task):
+            key, error = match.finding.key, match.error
+            assessed = blind[task.id, key].answers["category"] if (task.id, key) in blind else ""
+            other = assessed not in ("", error.category) and match.credit == FULL
+            if key not in ruled and (other or assessed == NONE):
+                message = f"finding {key[:8]}: {assessed} when blind, matched {error.id} ({error.category})"
+                yield Flag("blind against automatic match", f"{message}: {match.reason}")
 
     def _rulings(self, task: TaskReview) -> list[tuple[str, dict[str, str]]]:
         rows = self.ledger.answers("adjudicate", self.evaluation, task.id)

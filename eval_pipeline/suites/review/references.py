@@ -16,8 +16,19 @@ def load_decisions(folder: Path) -> dict[tuple[str, str], Decision]:
 
 
 def decisions_in(rows: Sequence[Row]) -> dict[tuple[str, str], Decision]:
-    """The sealed rulings among rows of a ledger."""
+    """The sealed rulings among rows of a ledger.
+
+    Where two adjudicators disagree there is none, until somebody has settled it.
+    """
+    first, second, settled = (sealed_answers(rows, step) for step in ("adjudicate", "second", "settle"))
+    open_disputes = {key for key in first.keys() & second.keys() if disagree(first[key], second[key])}
+    rulings = {key: row for key, row in first.items() if key not in open_disputes} | settled
     return {
         key: msgspec.convert({name: value or None for name, value in row.answers.items()}, Decision)
-        for key, row in sealed_answers(rows, "adjudicate").items()
+        for key, row in rulings.items()
     }
+
+
+def disagree(one: Row, other: Row) -> bool:
+    """Whether two rulings say different things of a finding; reasons may differ."""
+    return any(one.answers[name] != other.answers[name] for name in ("ruling", "error"))

@@ -1,6 +1,6 @@
 """Scoring findings: detection by severity and category, precision, depth, and what it all cost."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,11 +17,18 @@ LAYERS = ("A", "B", "C")
 SEVERITY_TABLE = "severities"
 CATEGORY_TABLE = "categories"
 CONCERN_TABLE = "concerns"
-FOUND_TABLE = "found"
+FOUND_TABLE = "recurrent_findings"
+TASK_TABLE = "tasks"
 SAMPLE_TABLE = "sample"
 BONUS_TABLE = "proposed_additions"
 TASK = "task:"
 LONGEST_QUOTE = 120
+FAILED_RUN = "errors"
+TASK_COUNTS = (
+    "credit", "expected", "points", "maximum", "true", "findings", "depth", "confirmed",
+    "token_efficiency", kit.defined("token_efficiency"), "tokens_unknown",
+)  # fmt: skip
+"""What a task's own numbers rest on, run by run."""
 
 
 def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
@@ -43,10 +50,11 @@ def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     }
     keyed = [
         *_expected_rows(case, item.trial, earned),
+        *_task_rows(case, str(item.trial), counts),
         *_concern_rows(output, outcome.matches),
-        *_found_rows(outcome),
+        *_found_rows(case, outcome),
         *(
-            kit.KeyedCount(BONUS_TABLE, f"{case.id}: {_told(finding)}", "times", 1.0)
+            kit.KeyedCount(BONUS_TABLE, f"{case.id}: {_told(finding)}", "runs", 1.0)
             for finding in outcome.bonus
         ),
     ]
@@ -69,7 +77,12 @@ def errored(case: ReviewCase, answer: Answer | None) -> kit.CaseScore:
         "duplicates": wrong,
         "tokens_unknown": 0.0,
     }
-    return kit.CaseScore(counts, _expected_rows(case, 0, {}))
+    spent = {**counts, "token_efficiency": 0.0, kit.defined("token_efficiency"): 1.0}
+    return kit.CaseScore(counts, [*_expected_rows(case, 0, {}), *_task_rows(case, FAILED_RUN, spent)])
+
+
+def _task_rows(case: ReviewCase, run: str, counts: Mapping[str, float]) -> Iterator[kit.KeyedCount]:
+    return (kit.KeyedCount(TASK_TABLE, case.id, f"{run} {name}", counts[name]) for name in TASK_COUNTS)
 
 
 def _maximum(errors: Sequence[ExpectedError]) -> int:
@@ -126,7 +139,7 @@ def _efficiency(points: float, maximum: int, tokens: int | None) -> dict[str, fl
 
 
 def _expected_rows(case: ReviewCase, trial: int, earned: dict[str, float]) -> list[kit.KeyedCount]:
-    rows = [kit.KeyedCount(SAMPLE_TABLE, case.id, str(trial) if trial else "errors", 1.0)]
+    rows = [kit.KeyedCount(SAMPLE_TABLE, case.id, str(trial) if trial else FAILED_RUN, 1.0)]
     for error in case.expected.errors:
         for table, key in ((SEVERITY_TABLE, error.severity), (CATEGORY_TABLE, error.category)):
             rows.append(kit.KeyedCount(table, key, "expected", 1.0))
@@ -148,11 +161,15 @@ def _concern_rows(output: Findings, matches: Sequence[Match]) -> Iterator[kit.Ke
         )
 
 
-def _found_rows(outcome: Outcome) -> Iterator[kit.KeyedCount]:
+def _found_rows(case: ReviewCase, outcome: Outcome) -> Iterator[kit.KeyedCount]:
     """What makes findings of different trials the same: the error they match, or else their place."""
-    results = {f"error {match.error.id}" for match in outcome.matches}
-    results |= {f"place {finding.place}" for finding in (*outcome.bonus, *outcome.false, *outcome.pending)}
-    return (kit.KeyedCount(FOUND_TABLE, name, "trials", 1.0) for name in sorted(results))
+    results = {_named(match.error) for match in outcome.matches}
+    results |= {finding.spot for finding in (*outcome.bonus, *outcome.false, *outcome.pending)}
+    return (kit.KeyedCount(FOUND_TABLE, f"{case.id}: {name}", "runs", 1.0) for name in sorted(results))
+
+
+def _named(error: ExpectedError) -> str:
+    return f"{error.id} {error.severity} {error.category}: {error.text}"
 
 
 def _told(finding: Finding) -> str:
@@ -163,11 +180,10 @@ def _told(finding: Finding) -> str:
 def _diagnoses(case: ReviewCase, outcome: Outcome) -> Iterator[kit.Diagnosis]:
     matched = {match.error.id: match for match in outcome.matches}
     for error in sorted(case.expected.errors, key=lambda error: (-error.weight, error.id)):
-        named = f"{error.id} {error.severity} {error.category}: {error.text}"
         if error.id not in matched:
-            yield kit.Diagnosis("missed", named, "")
+            yield kit.Diagnosis("missed", _named(error), "")
         elif matched[error.id].credit < FULL:
-            yield kit.Diagnosis("partial", named, matched[error.id].reason)
+            yield kit.Diagnosis("partial", _named(error), matched[error.id].reason)
     for finding in outcome.false:
         yield kit.Diagnosis("false_positive", "", _told(finding))
     for finding in outcome.pending:

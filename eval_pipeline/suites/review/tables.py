@@ -1,13 +1,19 @@
 """Tables for people: by severity, category and concern, what a sample may claim, and what hides in it."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.statistics.variation import LEAST_TRIALS, stability_label
-from eval_pipeline.suite import KeyedSums, Rows, Unit
+from eval_pipeline.suite import KeyedSums, Rows, Sums, Unit, Values, defined
 from eval_pipeline.suites.review import scoring
 from eval_pipeline.suites.review.cases import CATEGORIES, SEVERITIES
-from eval_pipeline.suites.review.experiments import EXPERIMENT_TABLE, EXPERIMENT_UNITS
+from eval_pipeline.suites.review.experiments import (
+    EXPERIMENT_TABLE,
+    EXPERIMENT_UNITS,
+    HEATMAP_TABLE,
+    TASK_METRICS,
+)
 
 CONSISTENTLY, SOMETIMES = 0.75, 0.5
 HIGH_DISCOVERY = 0.2
@@ -37,7 +43,7 @@ def _rates(table: KeyedSums, names: Sequence[str]) -> dict[str, tuple[float, flo
 
 
 def severities(table: KeyedSums) -> Rows:
-    """Detected and missed errors by severity, over all trials."""
+    """Detected and missed errors by severity."""
     return [
         {"severity": name, "detected": each, "missed": wanted - each, "rate": each / wanted}
         for name, (wanted, each) in _rates(table, SEVERITIES).items()
@@ -45,7 +51,7 @@ def severities(table: KeyedSums) -> Rows:
 
 
 def categories(table: KeyedSums) -> Rows:
-    """Detected and missed errors by category over all trials, in how many tasks, and the heatmap's sign."""
+    """Detected and missed errors by category, in how many tasks, and the heatmap's sign."""
     columns = [index for index, key in enumerate(table.column_keys) if key.startswith(scoring.TASK)]
     tasks = {key: int((table.values[0, row, columns] > 0).sum()) for row, key in enumerate(table.row_keys)}
     return [
@@ -97,8 +103,36 @@ def claims(tasks: int, runs: int) -> str:
 
 def proposed_additions(table: KeyedSums) -> Rows:
     """Bonus findings: real errors that the ground truth does not have yet."""
-    times = table.column("times")[0]
-    return [{"finding": name, "times": int(times[row])} for row, name in enumerate(table.row_keys)]
+    return _runs_of(table)
+
+
+def findings(table: KeyedSums) -> Rows:
+    """Every finding with the number of runs it appears in, those that appear most often first."""
+    return sorted(_runs_of(table), key=lambda row: -row["runs"])
+
+
+def _runs_of(table: KeyedSums) -> Rows:
+    runs = table.column("runs")[0]
+    return [{"finding": name, "runs": int(runs[row])} for row, name in enumerate(table.row_keys)]
+
+
+def tasks(table: KeyedSums) -> Rows:
+    """Every run of every task, by the metrics' own formulas; runs of a task that failed come last."""
+    runs = {key.partition(" ")[0] for key in table.column_keys}
+    rows: Rows = []
+    for place, task in enumerate(table.row_keys):
+        for run in sorted(runs, key=lambda name: (name == scoring.FAILED_RUN, len(name), name)):
+            counts = {name: table.column(f"{run} {name}")[:, place] for name in scoring.TASK_COUNTS}
+            times = int(counts[defined("token_efficiency")][0])
+            values = {name: _value(metric, counts) for name, metric in TASK_METRICS.items()}
+            rows += [{"task": task, "run": run, **values}] * times
+    return rows
+
+
+def _value(metric: str, counts: Mapping[str, Values]) -> float | None:
+    formula = next(each.formula for each in scoring.METRICS if each.name == metric)
+    value = float(formula(Sums(counts, {}))[0])
+    return None if math.isnan(value) else value
 
 
 TABLES = {
@@ -107,7 +141,14 @@ TABLES = {
     scoring.CONCERN_TABLE: concerns,
     scoring.SAMPLE_TABLE: sample,
     scoring.BONUS_TABLE: proposed_additions,
+    scoring.FOUND_TABLE: findings,
+    scoring.TASK_TABLE: tasks,
 }
+LEGENDS = dict.fromkeys(
+    (scoring.CATEGORY_TABLE, HEATMAP_TABLE),
+    "✓ above 75 %: consistently detected · ~ 50 to 75 %: sometimes · ✗ below 50 %: rarely, a blind spot · "
+    "blank: nothing to detect",
+)
 TABLE_UNITS: Mapping[str, Unit] = {"rate": "fraction", "RS": "number", **EXPERIMENT_UNITS}
 
 

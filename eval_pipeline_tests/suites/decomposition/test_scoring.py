@@ -34,7 +34,7 @@ ENTRY: dict[str, Any] = {
     ],
     "expectedRelationships": [
         {"source": "Machine Learning", "target": "Data", "predicate": "REQUIRES", "required": True},
-        {"source": "Overfitting", "target": "Generalization", "predicate": "CAUSES", "required": False},
+        {"source": "Overfitting", "target": "Generalization", "predicate": "RELATES_TO", "required": False},
     ],
     "forbiddenConcepts": ["Neural Osmosis"],
     "forbiddenRelationships": [{"source": "Data", "target": "ML", "predicate": "IS_A"}],
@@ -53,6 +53,15 @@ def scored(
 ) -> dict[str, float | None]:
     """The metrics of one output."""
     return values(SUITE, [case], {case.case.id: {"concepts": concepts, "relationships": relationships or []}})
+
+
+def diagnosed(concepts: list[Any]) -> dict[str, list[str]]:
+    """What is wrong with an output's concepts, by kind."""
+    output = {"concepts": concepts, "relationships": []}
+    kinds: dict[str, list[str]] = {}
+    for row in score_cases(SUITE, [CASE], Recorded({"ml": output}), Context()).diagnoses.to_pylist():
+        kinds.setdefault(row["kind"], []).append(row["got"] or row["expected"])
+    return kinds
 
 
 def test_worked_example_of_the_overall_score() -> None:
@@ -111,6 +120,7 @@ def test_a_label_and_its_alias_are_one_concept() -> None:
             {
                 "concept_precision": 0.0,
                 "provenance_coverage": 0.0,
+                "provenance_verified": 0.0,
                 "hallucination_rate": None,
                 "overall_score": 0.0,
             },
@@ -167,10 +177,88 @@ def test_near_misses_are_alias_candidates_and_never_count() -> None:
     assert scored([{"label": "Generalisation"}])["concept_precision"] == 0.0
 
 
-def test_a_case_passes_only_when_nothing_required_is_missed() -> None:
-    assert scored([ML, DATA], [NEEDS])["case_pass_rate"] == 1.0
-    assert scored([ML, DATA], [])["case_pass_rate"] == 0.0
-    assert scored([ML], [NEEDS])["case_pass_rate"] == 0.0
+@pytest.mark.parametrize(
+    ("label", "hallucination"),
+    [
+        ("neural osmosis", 0.5),
+        ("Neural Osmoses", 0.5),
+        ("neural-osmosis", 0.5),
+        ("osmosis, neural", 0.5),
+        ("the neural osmosis learnings", 0.5),
+        ("osmosis", 0.0),
+        ("neural networks", 0.0),
+    ],
+)
+def test_a_canary_in_another_form_is_a_canary(label: str, hallucination: float) -> None:
+    assert scored([ML, {"label": label}])["hallucination_rate"] == hallucination
+
+
+def test_a_form_of_a_canary_is_named_with_the_canary() -> None:
+    kinds = diagnosed([{"label": "neural osmosis learnings"}, {"label": "Neural Osmosis"}])
+    assert kinds["forbidden_concept"] == [
+        "neural osmosis",
+        "neural osmosis learnings (a form of Neural Osmosis)",
+    ]
+    assert "invented_concept" not in kinds
+
+
+def test_a_missing_a_paraphrased_and_an_invented_quote_are_three_things() -> None:
+    kinds = diagnosed(
+        [
+            {"label": "ML"},
+            {"label": "Data", "source_quote": "Data is what machine learning needs."},
+            {"label": "Overfitting", "source_quote": "Networks memorize noise in many layers."},
+            {"label": "Generalization", "source_quote": "overfitting harms"},
+        ]
+    )
+    assert kinds["unquoted_concept"] == ["Machine Learning"]
+    assert kinds["paraphrased_quote"] == ["data is what machine learning needs."]
+    assert kinds["invented_quote"] == ["networks memorize noise in many layers."]
+
+
+def test_letters_of_a_word_are_no_quote() -> None:
+    assert scored([{"label": "ML", "source_quote": "achine learnin"}])["provenance_verified"] == 0.0
+
+
+def test_confidence_is_averaged_over_the_concepts_that_state_one() -> None:
+    found = scored(
+        [
+            {"label": "ML", "confidence": 0.4},
+            {"label": "Machine Learning", "confidence": 0.8},
+            {"label": "data", "confidence": 0.6},
+            {"label": "Overfitting"},
+            {"label": "x", "confidence": 95.0},
+        ]
+    )
+    assert found["mean_confidence"] == pytest.approx(0.7)
+    assert scored([ML])["mean_confidence"] is None
+
+
+FOUR_RIGHT = [
+    {"label": label, "source_quote": TEXT} for label in ("ML", "Data", "Overfitting", "Generalization")
+]
+
+
+@pytest.mark.parametrize(
+    ("concepts", "relationships", "passes"),
+    [
+        (FOUR_RIGHT, [NEEDS], True),
+        (FOUR_RIGHT, [], False),
+        (FOUR_RIGHT, [NEEDS, {**NEEDS, "predicate": "CAUSES"}], False),
+        (FOUR_RIGHT, [NEEDS, {"source": "Data", "target": "ML", "predicate": "IS_A"}], False),
+        (FOUR_RIGHT[:3], [NEEDS], True),
+        (FOUR_RIGHT[:2], [NEEDS], False),
+        (FOUR_RIGHT[1:], [NEEDS], False),
+        ([*FOUR_RIGHT, {**ML, "label": "x"}, {**ML, "label": "y"}], [NEEDS], True),
+        ([*FOUR_RIGHT, {**ML, "label": "neural osmoses"}], [NEEDS], False),
+        ([*FOUR_RIGHT[:3], {"label": "Generalization"}], [NEEDS], False),
+        ([*FOUR_RIGHT[:3], {"label": "Generalization", "source_quote": "made up"}], [NEEDS], False),
+    ],
+)
+def test_a_case_passes_where_its_own_values_do_and_nothing_is_forbidden(
+    concepts: list[Any], relationships: list[Any], passes: bool
+) -> None:
+    assert scored(concepts, relationships)["case_pass_rate"] == float(passes)
 
 
 def test_suite_values_are_means_of_cases() -> None:
@@ -251,7 +339,10 @@ PERFECT = {
         {"label": "Overfitting", "source_quote": TEXT},
         {"label": "Generalization", "source_quote": TEXT},
     ],
-    "relationships": [NEEDS, {"source": "Overfitting", "target": "Generalization", "predicate": "CAUSES"}],
+    "relationships": [
+        NEEDS,
+        {"source": "Overfitting", "target": "Generalization", "predicate": "RELATES_TO"},
+    ],
 }
 
 

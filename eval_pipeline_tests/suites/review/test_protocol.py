@@ -10,7 +10,7 @@ import pytest
 from eval_pipeline.problems import BadInput
 from eval_pipeline.suites.review.findings import Finding
 from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger
-from eval_pipeline.suites.review.protocol import Sealed, Session, TaskReview
+from eval_pipeline.suites.review.protocol import BEFORE, Sealed, Session, TaskReview
 from eval_pipeline.suites.review.references import load_decisions
 from eval_pipeline_tests.suites.review.examples import error, finding, key_of, task
 
@@ -51,6 +51,7 @@ def test_a_step_refuses_to_start_before_the_one_before_it_is_sealed(tmp_path: Pa
     one = session(tmp_path)
     one.require("findings", "task")
     for step in STEPS[1:]:
+        assert step in BEFORE
         with pytest.raises(BadInput, match="is not sealed yet"):
             one.require(step, "task")
     assess(one, {})
@@ -111,6 +112,55 @@ def test_the_signs_of_bias(
     rule(one, key_of(UNEXPECTED), "bonus_valid")
     one.seal("adjudicate", TASK)
     assert [flag.kind for flag in one.bias(TASK)] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(("blind", "flags"), [("EDGE", 0), ("NONE", 1), ("PERF", 1)])
+def test_an_automatic_match_against_the_blind_assessment_is_a_sign_of_bias(
+    tmp_path: Path, blind: str, flags: int
+) -> None:
+    one = session(tmp_path)
+    assess(one, {key_of(MATCHED): blind})
+    predict(one)
+    rule(one, key_of(AMBIGUOUS), "partial", "E2")
+    rule(one, key_of(UNEXPECTED), "bonus_valid")
+    one.seal("adjudicate", TASK)
+    found = one.bias(TASK)
+    assert [flag.kind for flag in found] == ["blind against automatic match"] * flags
+    assert all(f"{blind} when blind, matched E1 (EDGE)" in flag.told for flag in found)
+
+
+def test_a_second_adjudicator_is_another_person_and_disagreements_are_open_until_settled(
+    tmp_path: Path,
+) -> None:
+    one, two = session(tmp_path), session(tmp_path, author="Bob")
+    assess(one, {})
+    predict(one)
+    with pytest.raises(BadInput, match="'adjudicate' is not sealed yet"):
+        two.require("second", "task")
+    rule(one, key_of(AMBIGUOUS), "full", "E2")
+    rule(one, key_of(UNEXPECTED), "bonus_valid")
+    one.seal("adjudicate", TASK)
+    with pytest.raises(BadInput, match="Ada was the first adjudicator"):
+        one.require("second", "task")
+    two = session(tmp_path, author="Bob")
+    two.require("second", "task")
+    assert two.open_subjects("second", TASK) == sorted([key_of(AMBIGUOUS), key_of(UNEXPECTED)])
+    for key, ruling, error_id in (
+        (key_of(AMBIGUOUS), "full", "E2"),
+        (key_of(UNEXPECTED), "false_positive", ""),
+    ):
+        two.answer("second", TASK, key, {"ruling": ruling, "error": error_id, "reason": "so I say"})
+    assert set(load_decisions(tmp_path)) == {("task", key_of(AMBIGUOUS)), ("task", key_of(UNEXPECTED))}
+    two.seal("second", TASK)
+    assert list(two.disputes(TASK)) == [key_of(UNEXPECTED)]
+    assert set(load_decisions(tmp_path)) == {("task", key_of(AMBIGUOUS))}
+    three = session(tmp_path, author="Cyd")
+    assert three.open_subjects("settle", TASK) == [key_of(UNEXPECTED)]
+    three.answer(
+        "settle", TASK, key_of(UNEXPECTED), {"ruling": "false_positive", "error": "", "reason": "both spoke"}
+    )
+    three.seal("settle", TASK)
+    assert load_decisions(tmp_path)["task", key_of(UNEXPECTED)].ruling == "false_positive"
 
 
 def test_predictions_that_are_systematically_wrong_are_flagged(tmp_path: Path) -> None:

@@ -34,8 +34,10 @@ def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
     assert list(beside) == [OLD, NEW]
     text = report(SUITE, after, scored.scores, Standings(), objections(after, []), beside=beside)
     assert "## Versions side by side" in text
-    assert "| 001 | review-document-v1.0 | 10 tasks | 1 |" in text
+    assert "| 001 | review-document-v1.0 | all 10 tasks | 1 |" in text
+    assert "| 004 | review-document-v1.1 | appointment-reminders-design | 1 |" in text
     assert "| Workflow | SCOPE | ASSUME |" in text
+    assert "✗ below 50 %: rarely, a blind spot" in text
     other = replace(after, identity=replace(after.identity, golden_hash="another"))
     assert list(stages.evaluations_beside(stages.Workbench(project, SUITE), other)) == [NEW]
 
@@ -47,7 +49,7 @@ def test_the_active_version_passes_its_critical_gates_and_says_what_waits(projec
     assert "eval-pipeline review findings VERSION" in told["pending_rate"]
     tables = {each.title: each for each in suite_tables(SUITE, evaluation.summary)}
     assert {"severities", "categories", "concerns", "experiment"} <= set(tables)
-    assert tables["severities"].rows[0] == ["CRITICAL", "8.500", "22.500", "27.4 %"]
+    assert tables["severities"].rows[0] == ["CRITICAL", "8", "24", "25.0 %"]
     units = {row[0]: row[1] for row in tables["experiment"].rows}
-    assert (units["DR"], units["TE"], units["OES"]) == ("56.4 %", "1.452", "67.6 points")
+    assert (units["DR"], units["TE"], units["OES"]) == ("51.0 %", "1.382", "66.6 points")
     assert "1 run of 10 tasks: no assessment" in " ".join(evaluation.summary.problems)

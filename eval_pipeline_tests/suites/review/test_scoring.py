@@ -300,6 +300,40 @@ def test_an_edge_belongs_where_the_sign_puts_it(metric: str, value: float, zone:
     assert GATES[metric].zone(value) == zone
 
 
+THREE_RUNS = (
+    {"task": output(finding(1), finding(20))},
+    {"task": output(finding(1), finding(21))},
+    {"task": output(finding(20))},
+)
+
+
+def test_findings_stand_with_the_runs_they_appear_in_and_above_half_are_confirmed() -> None:
+    found = summary([task(error(1), error(2))], *THREE_RUNS).tables["recurrent_findings"]
+    assert [(row["finding"].split(":")[1].strip(), row["runs"], row["confirmed"]) for row in found] == [
+        ("E1 IMPORTANT EDGE", "2 of 3", "✓"),
+        ("line 20-20", "2 of 3", "✓"),
+        ("line 21-21", "1 of 3", ""),
+    ]
+    assert summary([task(error(1))], *THREE_RUNS[:2]).tables["recurrent_findings"] == []
+
+
+def test_a_run_that_failed_found_nothing_and_counts_as_a_run() -> None:
+    found = summary([task(error(1))], *THREE_RUNS[:2], {})
+    assert {row["runs"] for row in found.tables["recurrent_findings"]} == {"2 of 3", "1 of 3"}
+    runs = [(row["run"], row["DR"], row["OES"]) for row in found.tables["tasks"]]
+    assert [(run, rate) for run, rate, _ in runs] == [("1", 1.0), ("2", 1.0), ("errors", 0.0)]
+    assert [oes for *_, oes in runs] == pytest.approx(found.metrics["oes"].trials)
+
+
+def test_counts_are_those_of_a_run_however_many_there_are() -> None:
+    case = task(error(1), error(2))
+    once, thrice = summary([case], THREE_RUNS[0]), summary([case], *THREE_RUNS[:1] * 3)
+    for name in ("severities", "categories", "concerns"):
+        assert thrice.tables[name] == once.tables[name]
+    (row,) = once.tables["severities"]
+    assert (row["detected"], row["missed"], row["rate"]) == (1.0, 1.0, 0.5)
+
+
 def test_the_cross_experiment_table_and_its_rule() -> None:
     def experiment(*oes: float) -> Experiment:
         found = summary([task(error(1))], *({"task": output(finding(1))} for _ in oes))
@@ -309,10 +343,13 @@ def test_the_cross_experiment_table_and_its_rule() -> None:
     rows = cross_experiment(
         {"v1": experiment(60, 62, 64), "v2": experiment(70, 72, 74), "v3": experiment(60)}
     )
-    assert [(row["Workflow"], row["ID"], row["Sig?"]) for row in rows] == [
-        ("v1", "base", "–"),
-        ("v2", "+10.0 points", "Y"),
-        ("v3", "−2.0 points", "needs 3 runs"),
+    assert [(row["Workflow"], row["Task"], row["ID"], row["Sig?"]) for row in rows] == [
+        ("v1", "all 1 task", "base", "–"),
+        ("v2", "all 1 task", "+10.0 points", "Y"),
+        ("v3", "all 1 task", "−2.0 points", "needs 3 runs"),
+        ("v1", "task", "base", "–"),
+        ("v2", "task", "±0.0 points", "N"),
+        ("v3", "task", "±0.0 points", "needs 3 runs"),
     ]
     assert rows[0]["OES±σ"] == "62.0 points ± 2.0 points"
     assert rows[0]["DR±σ"] == "100.0 % ± 0.0 %"

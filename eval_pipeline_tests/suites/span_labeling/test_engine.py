@@ -171,6 +171,17 @@ def test_it_labels_every_golden_prompt_and_knows_no_golden_answer(cases: list[Go
     assert set(summary.groups["kind"]) == {"core", "technical", "complex", "edge-cases", "adversarial"}
 
 
+def test_a_case_in_which_nothing_was_to_be_found_is_not_the_worst(cases: list[GoldenCase]) -> None:
+    empty = next(each for each in cases if not each.case.expected.spans)
+    full = next(each for each in cases if each.case.expected.spans)
+    labelled = msgspec.to_builtins(read(full.case.input.prompt))
+    invented = [{"text": empty.case.input.prompt[:4], "start": 0, "end": 4, "category": "shot"}]
+    for spans, worst in (([], full), (invented, empty)):
+        outputs = {empty.case.id: {"spans": spans}, full.case.id: labelled}
+        scores = score_cases(SUITE, [empty, full], Recorded(outputs), CONTEXT)
+        assert case_results(SUITE, scores)[0].case_id == worst.case.id
+
+
 def test_hostile_spans_are_shown_as_text(cases: list[GoldenCase]) -> None:
     hostile = "<script>alert(1)</script> ![x](http://evil.example/x.png)"
     spans = [{"text": hostile, "start": 0, "end": 9, "category": hostile}]

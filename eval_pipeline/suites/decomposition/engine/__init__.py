@@ -50,7 +50,19 @@ def decompose(prepared: DecompositionInput, parameters: Parameters, resources: o
         role_weight=parameters.role_weight,
     )
     quoted = parameters.quotes == "sentence"
-    concepts = [Concept(each.label, each.introduced_by if quoted else None) for each in chosen]
+    concepts = [
+        Concept(
+            each.label,
+            each.introduced_by if quoted else None,
+            _confidence(each.score(parameters.role_weight)),
+        )
+        for each in chosen
+    ]
     names = {name: each.label for each in chosen for name in each.names}
     stated = relate(sentences, names, predicates=parameters.predicates, unstated=parameters.unstated)
     return Decomposition(concepts, [ExtractedRelationship(*each) for each in stated])
+
+
+def _confidence(score: float) -> float:
+    """A score as a confidence: half at 1, and never quite 1. It was not fitted to anything."""
+    return round(score / (1 + score), 2)
