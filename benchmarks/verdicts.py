@@ -1,8 +1,7 @@
-"""Verdicts on simulated comparisons: how often they are right, beside simpler rules, and how fast they are.
+"""Verdicts on simulated comparisons: how often they are right, beside tests that know more or do less.
 
-Scores of a case are alike over trials (the within-case correlation), bounded, and shared between the
-sides of a comparison; metrics of a case are correlated. A drop hits one metric. Every promise is
-printed with what was found; a cell breaks one only beyond three standard errors of the simulation.
+Each world is simulated at many numbers of cases and trials. Every promise is printed with what was found; a
+cell breaks one only beyond three standard errors of the simulation.
 """
 
 from __future__ import annotations
@@ -14,52 +13,53 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from benchmarks.worlds import METRICS, MOST_TRIALS, WORLDS, Drawn, Values, World
+from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.looks import Plan
-from eval_pipeline.statistics.pairs import LeaveOneOut, Moments, Pairs, of_means, of_ratios, paired
+from eval_pipeline.statistics.multiplicity import holm
+from eval_pipeline.statistics.pairs import LeaveOneOut, Moments, of_means, of_ratios, paired
 from eval_pipeline.statistics.significance import RESAMPLES, bootstrap_means
 from eval_pipeline.statistics.stopping import progress
-from eval_pipeline.statistics.verdicts import Estimate, Rules, judge
+from eval_pipeline.statistics.verdicts import Rules, judge, judge_together
 
-Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Kind = Literal["mean", "ratio", "binary"]
+Signs = NDArray[np.float32]
 
 SEED = 20_250_101
-CASES = (5, 10, 30, 100, 1000)
-TRIALS = (1, 3, 5)
-CORRELATIONS = (0.0, 0.3, 0.7)
-KINDS: tuple[Kind, ...] = ("mean", "ratio", "binary")
-FAMILIES = (1, 5, 14)
-DROPS = (0.0, 0.02, 0.05, 0.10)
-MOST_TRIALS = 5
-TOLERANCE = 0.05
-NOTICEABLE = 0.01
-LEVEL, SCATTER, RATE = 0.75, 0.2, 0.8
-"""Latent mean and standard deviation of graded scores; rate of right answers of binary ones."""
-ALIKE = 0.5
-"""The correlation between metrics."""
-REPETITIONS = {5: 4000, 10: 4000, 30: 2400, 100: 1500, 1000: 400}
+REPETITIONS = {5: 4000, 10: 4000, 30: 3000, 100: 2000, 200: 1000, 1000: 300}
+HARD_UP_TO = 200
+"""The largest number of cases for worlds other than means, ratios, and right or wrong."""
+FIXED = ((1, 1), (3, 3), (1, 3))
+"""Trials before and after."""
+ADAPTIVE = (0, 0)
+DROPS = (0.0, 0.05, 0.10)
+TOLERANCE, NOTICEABLE = 0.05, 0.01
+SWAPS = 2000
+"""Random exchanges of sides of the permutation test that verdicts are compared with."""
 NUMBERS_AT_ONCE = 3_000_000
 RULES = Rules.of(TOLERANCE, noticeable=NOTICEABLE)
-OURS, BARE, POOLED, UNPAIRED = "verdict", "bare tolerance", "pooled sd", "unpaired t"
-METHODS = (OURS, BARE, POOLED, UNPAIRED)
+MOST_CALLS, MOST_CALLS_OF_A_DROP = 0.8, 0.6
+"""The share of five trials that is asked, on average over worlds."""
+SAID = ("unchanged", "no worse")
+ONE_SIDED = 1.6448536269514722
+"""The normal quantile of 95 %."""
 
 
 class Cell(NamedTuple):
     """One setting of the simulation."""
 
-    kind: Kind
+    world: str
     cases: int
-    correlation: float
-    trials: int | Literal["adaptive"]
+    trials: tuple[int, int]
+    """Before and after; `ADAPTIVE` for one to five after five."""
     metrics: int
+    sides: int
+    """How many sides before the candidate is compared with."""
     drop: float
 
 
@@ -68,187 +68,185 @@ class Tally:
     """What happened in a cell: sums over its comparisons."""
 
     comparisons: int = 0
-    regressed: dict[str, int] = field(default_factory=dict)
-    """Comparisons in which a method calls the metric (or, with no change, any metric) regressed."""
-    verdicts: dict[str, int] = field(default_factory=dict)
+    regressed: int = 0
+    """Comparisons in which the metric that fell (or, with no change, any metric) is called regressed."""
+    permuted: int = 0
+    """The same by a permutation test with Holm's correction."""
+    first: dict[str, int] = field(default_factory=dict)
+    """The verdicts on the first metric."""
+    unclear: int = 0
+    """Comparisons in which any metric is inconclusive."""
     covered: int = 0
     intervals: int = 0
+    oracle_unchanged: int = 0
+    oracle_no_worse: int = 0
+    """What two one-sided tests would say of the first metric if they knew the true standard error."""
     trials: int = 0
-    reasons: dict[str, int] = field(default_factory=dict)
 
     def add(self, other: Tally) -> None:
         """Count another part of the same cell."""
-        for name in ("comparisons", "covered", "intervals", "trials"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("regressed", "verdicts", "reasons"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            for key, count in theirs.items():
-                mine[key] = mine.get(key, 0) + count
+        for each in fields(self):
+            if each.name != "first":
+                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        for name, count in other.first.items():
+            self.first[name] = self.first.get(name, 0) + count
 
-    def rate(self, method: str = OURS) -> float:
-        """The share of comparisons that a method calls regressed."""
-        return self.regressed.get(method, 0) / self.comparisons
+    def share(self, *verdicts: str) -> float:
+        """How often the first metric is called one of these."""
+        return sum(self.first.get(each, 0) for each in verdicts) / self.comparisons
+
+    @property
+    def rate(self) -> float:
+        """The share of comparisons with a regression."""
+        return self.regressed / self.comparisons
 
 
 Tallies = dict[Cell, Tally]
 
 
-@lru_cache
-def latent_shift(kind: Kind, drop: float) -> float:
-    """By how much the latent score must fall for the metric to fall by `drop`."""
-    if kind == "binary":
-        return float(special.ndtri(RATE) - special.ndtri(RATE - drop))
-    low, high = 0.0, 5.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        fell = clipped_mean(LEVEL) - clipped_mean(LEVEL - SCATTER * middle)
-        low, high = (middle, high) if fell < drop else (low, middle)
-    return low
-
-
-def clipped_mean(level: float) -> float:
-    """The mean of a normal score that is cut off at 0 and 1."""
-    low, high = -level / SCATTER, (1 - level) / SCATTER
-    density = [math.exp(-(bound**2) / 2) / math.sqrt(2 * math.pi) for bound in (low, high)]
-    inside = special.ndtr(high) - special.ndtr(low)
-    return float(level * inside + SCATTER * (density[0] - density[1]) + special.ndtr(-high))
-
-
-class Latent(NamedTuple):
-    """Normal scores `[case, trial, comparison, metric]` and sizes `[case, trial, comparison, 1]`."""
-
-    before: Values
-    after: Values
-    sizes_before: Values
-    sizes_after: Values
-
-
-def draw(random: np.random.Generator, cases: int, comparisons: int, correlation: float) -> Latent:
-    """Scores of both sides in every trial, without a change."""
-
-    def normal(trials: int) -> Values:
-        own = random.standard_normal((cases, trials, comparisons, max(FAMILIES)), dtype=np.float32)
-        shared = random.standard_normal((cases, trials, comparisons, 1), dtype=np.float32)
-        return np.float32(math.sqrt(1 - ALIKE)) * own + np.float32(math.sqrt(ALIKE)) * shared
-
-    by_case = np.float32(math.sqrt(correlation)) * normal(1)
-    noise = np.float32(math.sqrt(1 - correlation))
-    sizes = random.integers(1, 9, size=(cases, 1, comparisons, 1))
-    before, after = (by_case + noise * normal(MOST_TRIALS) for _ in range(2))
-    more = [random.integers(0, 3, size=(cases, MOST_TRIALS, comparisons, 1)) for _ in range(2)]
-    return Latent(before, after, *((sizes + each).astype(np.float64) for each in more))
-
-
-def scores(kind: Kind, latent: Values, drop: float) -> Values:
-    """What latent scores show as a metric's values."""
-    shifted = latent - latent_shift(kind, drop)
-    if kind == "binary":
-        return np.asarray(shifted > -special.ndtri(RATE), dtype=np.float64)
-    return np.asarray(np.clip(LEVEL + SCATTER * shifted, 0.0, 1.0), dtype=np.float64)
-
-
-def side(kind: Kind, values: Values, sizes: Values) -> LeaveOneOut:
-    """A side of the comparison, by the package's own means or ratios."""
-    if kind == "ratio":
-        return of_ratios(values * sizes, np.broadcast_to(sizes, values.shape))
-    return of_means(values)
-
-
-def simulate(cases: int, correlation: float, repetitions: int, seed: int = SEED) -> Tallies:
-    """All cells of one number of cases and one correlation."""
-    random = np.random.default_rng([seed, cases, int(correlation * 10)])
+def simulate(world: World, cases: int, repetitions: int, seed: int = SEED) -> Tallies:
+    """All cells of one world and one number of cases."""
+    random = np.random.default_rng([seed, WORLDS.index(world), cases])
     tallies: Tallies = {}
-    block = max(1, min(repetitions, NUMBERS_AT_ONCE // (cases * MOST_TRIALS * max(FAMILIES))))
+    block = max(1, min(repetitions, NUMBERS_AT_ONCE // (cases * MOST_TRIALS * METRICS)))
     for start in range(0, repetitions, block):
-        latent = draw(random, cases, min(block, repetitions - start), correlation)
-        for kind in KINDS:
-            for drop, found in experiments(kind, latent):
-                for trials, metrics, tally in tallied(found, drop):
-                    cell = Cell(kind, cases, correlation, trials, metrics, drop)
-                    tallies.setdefault(cell, Tally()).add(tally)
+        drawn = world.draw(random, cases, min(block, repetitions - start))
+        swaps = random.choice([-1.0, 1.0], size=(SWAPS, cases)).astype(np.float32)
+        for trials, metrics, sides, drop, tally in _block(drawn, swaps):
+            cell = Cell(world.name, cases, trials, metrics, sides, drop)
+            tallies.setdefault(cell, Tally()).add(tally)
     return tallies
 
 
-class Experiment(NamedTuple):
-    """A block of comparisons after every number of trials: `[comparison, metric]`."""
-
-    looks: list[Moments]
-    """Against a side with all trials, after 1, 2, … trials."""
-    fixed: dict[int, Moments]
-    """With as many trials on both sides."""
-    others: dict[int, dict[str, Flags]]
-    """What simpler rules call regressed."""
+Found = tuple[tuple[int, int], int, int, float, Tally]
 
 
-def experiments(kind: Kind, latent: Latent) -> Iterator[tuple[float, Experiment]]:
-    """The comparisons with no change, and then with each drop of the first metric."""
-    before = scores(kind, latent.before, 0.0)
-    base = experiment(kind, latent, before, scores(kind, latent.after, 0.0))
-    yield 0.0, base
+def _block(drawn: Drawn, swaps: Signs) -> Iterator[Found]:
+    """The tallies of one block, for every number of trials, metrics, sides and every drop."""
+    quiet = _Compared(drawn, swaps, 0.0, None)
+    yield from quiet.tallies()
     for drop in DROPS[1:]:
-        dropped = experiment(kind, latent, before[..., :1], scores(kind, latent.after[..., :1], drop))
-        yield (
-            drop,
-            Experiment(
-                [with_first(*both) for both in zip(base.looks, dropped.looks, strict=True)],
-                {trials: with_first(base.fixed[trials], dropped.fixed[trials]) for trials in TRIALS},
-                dropped.others,
-            ),
+        yield from _Compared(drawn, swaps, drop, quiet).tallies()
+
+
+class _Compared:
+    """A block of comparisons `[comparison, metric]`: all metrics without change, or the first one dropped."""
+
+    def __init__(self, drawn: Drawn, swaps: Signs, drop: float, quiet: _Compared | None) -> None:
+        self.drop = drop
+        after = drawn.after(drop)
+        self._sides = [
+            _Side(drawn, place, each[..., : after.shape[-1]]) for place, each in enumerate(drawn.before)
+        ]
+        last = _Side(drawn, 2, after)
+        self.fixed: dict[tuple[int, int], Moments] = {}
+        self.second: dict[tuple[int, int], Moments] = {}
+        self.p_values: dict[tuple[int, int], Values] = {}
+        for trials in FIXED:
+            self.fixed[trials] = self._with(quiet, "fixed", trials, self._sides[0], last, trials)
+            if trials[0] == trials[1]:
+                self.second[trials] = self._with(quiet, "second", trials, self._sides[1], last, trials)
+            p_values = permutation_p(self._sides[0], last, trials, swaps)
+            if quiet:
+                p_values = np.concatenate([p_values, quiet.p_values[trials][:, 1:]], axis=1)
+            self.p_values[trials] = p_values
+        self.looks = {
+            number: self._with(quiet, "looks", number, self._sides[0], last, (MOST_TRIALS, number))
+            for number in range(1, MOST_TRIALS + 1)
+        }
+
+    @staticmethod
+    def _with(
+        quiet: _Compared | None, what: str, key: Any, before: _Side, after: _Side, trials: tuple[int, int]
+    ) -> Moments:
+        """The metrics of the sides; where only the first was drawn, beside the others that did not change."""
+        moments = paired(before.left_out(trials[0]), after.left_out(trials[1])).moments
+        if quiet is None:
+            return moments
+        base: Moments = getattr(quiet, what)[key]
+        joined: dict[str, Any] = {
+            each.name: np.concatenate([getattr(moments, each.name), getattr(base, each.name)[:, 1:]], axis=1)
+            for each in fields(base)
+            if each.name != "trials"
+        }
+        return replace(base, **joined)
+
+    def tallies(self) -> Iterator[Found]:
+        """For every number of trials, metrics and sides."""
+        for metrics in (1, METRICS):
+            for trials, moments in self.fixed.items():
+                some = moments.select(slice(None), slice(metrics))
+                yield trials, metrics, 1, self.drop, self._judged([some], trials)
+            looks = [each.select(slice(None), slice(metrics)) for each in self.looks.values()]
+            yield ADAPTIVE, metrics, 1, self.drop, adaptive_trials(looks, self.drop)
+        for trials, moments in self.second.items():
+            yield trials, METRICS, 2, self.drop, self._judged([self.fixed[trials], moments], trials)
+
+    def _judged(self, family: list[Moments], trials: tuple[int, int]) -> Tally:
+        """All comparisons of a block, judged once."""
+        found = judge_together([Estimate(each) for each in family], [RULES] * len(family))
+        verdicts = np.concatenate([each.verdict for each in found], axis=1)
+        metrics = family[0].cases.shape[-1]
+        permuted = holm(self.p_values[trials][:, :metrics]) <= RULES.alpha
+        first, drop = found[0], self.drop
+        checked = slice(1) if drop else slice(None)
+        known = np.isfinite(first.low)[:, checked]
+        covered = ((first.low <= -drop) & (-drop <= first.high))[:, checked]
+        gap = first.difference[:, 0]
+        error = float(first.difference[:, checked].std())
+        left = TOLERANCE - ONE_SIDED * error
+        return Tally(
+            comparisons=len(verdicts),
+            regressed=called(verdicts == "regressed", drop),
+            permuted=called(permuted, drop),
+            first=counted(verdicts[:, 0]),
+            unclear=int((verdicts == "inconclusive").any(axis=1).sum()),
+            covered=int(covered[known].sum()),
+            intervals=int(known.sum()),
+            oracle_unchanged=int((np.abs(gap) < left).sum()),
+            oracle_no_worse=int((gap > -left).sum()),
         )
 
 
-def experiment(kind: Kind, latent: Latent, before: Values, after: Values) -> Experiment:
-    """Pair the sides by the package's own means or ratios."""
-    looks = range(1, MOST_TRIALS + 1)
-    sides = {trials: side(kind, after[:, :trials], latent.sizes_after[:, :trials]) for trials in looks}
-    whole = side(kind, before, latent.sizes_before)
-    fixed, others = {}, {}
-    for trials in TRIALS:
-        first = side(kind, before[:, :trials], latent.sizes_before[:, :trials])
-        pairs = paired(first, sides[trials])
-        fixed[trials] = pairs.moments
-        others[trials] = simpler_rules(pairs)
-    return Experiment([paired(whole, sides[trials]).moments for trials in looks], fixed, others)
+class _Side:
+    """One side's scores, with their sizes where they are of ratios."""
+
+    def __init__(self, drawn: Drawn, place: int, scores: Values) -> None:
+        self._scores = scores
+        self._sizes = drawn.sizes[place] if drawn.sizes else None
+
+    def left_out(self, trials: int) -> LeaveOneOut:
+        """The first trials, by the package's own means or ratios."""
+        scores = self._scores[:, :trials]
+        if self._sizes is None:
+            return of_means(scores)
+        sizes = self._sizes[:, :trials]
+        return of_ratios(scores * sizes, np.broadcast_to(sizes, scores.shape))
+
+    def counts(self, trials: int) -> tuple[Values, Values]:
+        """Numerators and denominators of each case over its trials, `[case, comparison × metric]`."""
+        scores = self._scores[:, :trials]
+        sizes = (
+            np.ones(scores.shape)
+            if self._sizes is None
+            else np.broadcast_to(self._sizes[:, :trials], scores.shape)
+        )
+        above, below = (scores * sizes).mean(axis=1), sizes.mean(axis=1)
+        return above.reshape(len(above), -1), below.reshape(len(below), -1)
 
 
-def with_first(base: Moments, dropped: Moments) -> Moments:
-    """All metrics, the first of them replaced."""
-    joined: dict[str, Any] = {
-        each.name: np.concatenate([getattr(dropped, each.name), getattr(base, each.name)[:, 1:]], axis=1)
-        for each in fields(base)
-        if each.name != "trials"
-    }
-    return replace(base, **joined)
-
-
-def simpler_rules(pairs: Pairs) -> dict[str, Flags]:
-    """What the other rules call regressed, `[comparison, metric]`."""
-    drop = pairs.value_before - pairs.value_after
-    found = {BARE: drop > TOLERANCE + 1e-9, UNPAIRED: unpaired_t(pairs.before, pairs.after)}
-    if pairs.before.shape[1] > 1:
-        variances = [each.mean(axis=0).var(axis=0, ddof=1) for each in (pairs.before, pairs.after)]
-        found[POOLED] = drop > 2 * np.sqrt((variances[0] + variances[1]) / 2)
-    return found
-
-
-def unpaired_t(before: Values, after: Values) -> Flags:
-    """A fall that an unpaired two-sided t-test on all scores calls significant at 5 %."""
-    count = before.shape[0] * before.shape[1]
-    means = [each.mean(axis=(0, 1)) for each in (before, after)]
-    pooled = (before.var(axis=(0, 1), ddof=1) + after.var(axis=(0, 1), ddof=1)) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = (means[1] - means[0]) / np.sqrt(2 * pooled / count)
-    return np.asarray(statistic < -special.stdtrit(2 * count - 2, 0.975))
-
-
-def tallied(found: Experiment, drop: float) -> Iterator[tuple[int | Literal["adaptive"], int, Tally]]:
-    """The tallies of one block, for every number of trials and metrics."""
-    for metrics in FAMILIES:
-        for trials in TRIALS:
-            moments = found.fixed[trials].select(slice(None), slice(metrics))
-            yield trials, metrics, fixed_trials(moments, found.others[trials], drop)
-        looks = [each.select(slice(None), slice(metrics)) for each in found.looks]
-        yield "adaptive", metrics, adaptive_trials(looks, drop)
+def permutation_p(before: _Side, after: _Side, trials: tuple[int, int], swaps: Signs) -> Values:
+    """One-sided p-values of a paired permutation test: cases change sides, and the ratio is taken anew."""
+    (above, below), (above_after, below_after) = before.counts(trials[0]), after.counts(trials[1])
+    comparisons = before._scores.shape[2]
+    tops = [(above + above_after).sum(axis=0), (swaps @ (above_after - above).astype(np.float32))]
+    bottoms = [(below + below_after).sum(axis=0), (swaps @ (below_after - below).astype(np.float32))]
+    swapped = (tops[0] + tops[1]) / (bottoms[0] + bottoms[1]) - (tops[0] - tops[1]) / (
+        bottoms[0] - bottoms[1]
+    )
+    observed = above_after.sum(axis=0) / below_after.sum(axis=0) - above.sum(axis=0) / below.sum(axis=0)
+    reached = (swapped <= observed + 1e-6).sum(axis=0)
+    return np.asarray((reached + 1) / (SWAPS + 1)).reshape(comparisons, -1)
 
 
 def called(flags: Flags, drop: float) -> int:
@@ -256,31 +254,10 @@ def called(flags: Flags, drop: float) -> int:
     return int((flags[:, 0] if drop else flags.any(axis=-1)).sum())
 
 
-def outcome(verdicts: NDArray[np.str_], drop: float) -> dict[str, int]:
-    """How comparisons end: the verdict on the metric that fell, or the worst verdict on any."""
-    left = np.ones(len(verdicts), dtype=bool)
-    ends = {}
-    for name in ("regressed", "inconclusive", "improved", "unchanged"):
-        hit = left & ((verdicts[:, 0] == name) if drop else (verdicts == name).any(axis=-1))
-        ends[name], left = int(hit.sum()), left & ~hit
-    return ends
-
-
-def fixed_trials(moments: Moments, others: dict[str, Flags], drop: float) -> Tally:
-    """All comparisons of a block, judged once."""
-    found = judge(moments, RULES)
-    metrics = moments.cases.shape[-1]
-    regressed = {OURS: called(found.verdict == "regressed", drop)}
-    regressed |= {name: called(flags[:, :metrics], drop) for name, flags in others.items()}
-    checked = slice(1) if drop else slice(None)
-    covered = ((found.low <= -drop) & (-drop <= found.high))[:, checked]
-    return Tally(
-        comparisons=len(found.verdict),
-        regressed=regressed,
-        verdicts=outcome(found.verdict, drop),
-        covered=int(covered.sum()),
-        intervals=covered.size,
-    )
+def counted(verdicts: NDArray[np.str_]) -> dict[str, int]:
+    """How often each verdict occurs."""
+    names, counts = np.unique(verdicts, return_counts=True)
+    return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
 def adaptive_trials(looks: list[Moments], drop: float) -> Tally:
@@ -288,23 +265,19 @@ def adaptive_trials(looks: list[Moments], drop: float) -> Tally:
     plan = Plan(1, MOST_TRIALS, MOST_TRIALS)
     comparisons, metrics = looks[0].cases.shape
     ends = np.full((comparisons, metrics), "inconclusive")
-    reasons = np.full(comparisons, "out_of_trials")
     trials = np.zeros(comparisons, dtype=int)
     going = np.arange(comparisons)
     for number, moments in enumerate(looks, start=1):
-        found = progress([Estimate(moments.select(going), plan)], RULES)
+        found = progress([Estimate(moments.select(going), plan)], [RULES])
         stop = found.settled | ~found.worthwhile | found.exhausted
         ends[going[stop]], trials[going[stop]] = found.verdict[stop], number
-        reasons[going[found.settled]] = "settled"
-        if not found.exhausted:
-            reasons[going[~found.settled & ~found.worthwhile]] = "futile"
         going = going[~stop]
     return Tally(
         comparisons=comparisons,
-        regressed={OURS: called(ends == "regressed", drop)},
-        verdicts=outcome(ends, drop),
+        regressed=called(ends == "regressed", drop),
+        first=counted(ends[:, 0]),
+        unclear=int((ends == "inconclusive").any(axis=1).sum()),
         trials=int(trials.sum()),
-        reasons={name: int((reasons == name).sum()) for name in ("settled", "futile", "out_of_trials")},
     )
 
 
@@ -322,107 +295,120 @@ def beyond(rate: float, bound: float, trials: int) -> bool:
     return rate > bound + 3 * math.sqrt(bound * (1 - bound) / trials)
 
 
+def worst(rates: dict[Cell, float]) -> str:
+    """The highest of some rates and its cell."""
+    cell = max(rates, key=lambda each: rates[each])
+    return f"worst {rates[cell]:.1%} ({place(cell)}), average {np.mean(list(rates.values())):.1%}"
+
+
+def place(cell: Cell) -> str:
+    """A cell in a few words."""
+    trials = "1–5 trials" if cell.trials == ADAPTIVE else f"{cell.trials[0]} and {cell.trials[1]} trials"
+    sides = f" × {cell.sides} sides" if cell.sides > 1 else ""
+    return f"{cell.world}, {cell.cases} cases, {trials}, {cell.metrics} metrics{sides}"
+
+
 def coverage_promises(tallies: Tallies) -> Iterator[Promise]:
     """Intervals hold their coverage."""
-    fixed = {
-        cell: tally for cell, tally in tallies.items() if cell.trials != "adaptive" and cell.metrics == 1
+    kinds = {world.name: world.kind for world in WORLDS}
+    shares = {
+        cell: (tally.covered / tally.intervals, tally.intervals)
+        for cell, tally in tallies.items()
+        if tally.intervals and cell.metrics == METRICS and cell.sides == 1
     }
-    graded = {cell: tally for cell, tally in fixed.items() if cell.kind != "binary"}
-    shares = {cell: (tally.covered / tally.intervals, tally.intervals) for cell, tally in graded.items()}
-    large = [share for cell, share in shares.items() if cell.cases >= 10]
+    large = [
+        share for cell, share in shares.items() if kinds[cell.world] == "continuous" and cell.cases >= 10
+    ]
     kept = not any(beyond(1 - share, 0.07, count) or beyond(share, 0.97, count) for share, count in large)
     found = f"{min(large)[0]:.1%} to {max(large)[0]:.1%}"
-    yield Promise("coverage 93–97 % from 10 cases, means and ratios", found, kept)
-    small = float(np.mean([share for cell, (share, _) in shares.items() if cell.cases == 5]))
-    yield Promise("coverage at 5 cases on average at least 93 %", f"{small:.1%}", small >= 0.93)
-    for cases in CASES:
-        binary = [
-            tally.covered / tally.intervals
-            for cell, tally in fixed.items()
-            if cell.kind == "binary" and cell.cases == cases
-        ]
-        text = f"coverage of binary metrics, {cases} cases, on average at least 93 %"
-        yield Promise(text, f"{np.mean(binary):.1%}", bool(np.mean(binary) >= 0.93))
+    yield Promise("coverage of means and ratios, 93 to 97 % from 10 cases", found, kept)
+    binary = [share for cell, (share, _) in shares.items() if kinds[cell.world] == "binary"]
+    average = float(np.mean(binary))
+    yield Promise("coverage of right or wrong, on average at least 93 %", f"{average:.1%}", average >= 0.93)
+    hard = [share for cell, share in shares.items() if kinds[cell.world] == "hard" and cell.cases >= 30]
+    kept = not any(beyond(1 - share, 0.10, count) for share, count in hard)
+    text = "coverage in harder worlds, at least 90 % from 30 cases"
+    yield Promise(text, f"{min(hard)[0]:.1%} to {max(hard)[0]:.1%}", kept)
 
 
 def false_alarm_promises(tallies: Tallies) -> Iterator[Promise]:
     """Nothing changed, and nothing is called regressed."""
-    for adaptive in (False, True):
-        rates = [
-            (tally.rate(), tally.comparisons)
-            for cell, tally in tallies.items()
-            if not cell.drop and (cell.trials == "adaptive") == adaptive
-        ]
-        text = (
-            f"any metric regressed with no change, at most 5 %, {'adaptive' if adaptive else 'fixed'} trials"
-        )
-        kept = not any(beyond(rate, 0.05, count) for rate, count in rates)
-        worst, average = max(rates)[0], float(np.mean([rate for rate, _ in rates]))
-        yield Promise(text, f"worst cell {worst:.1%}, average {average:.1%}", kept)
+    kinds: dict[str, Callable[[Cell], bool]] = {
+        "fixed trials": lambda cell: cell.trials != ADAPTIVE and cell.sides == 1,
+        "adaptive trials": lambda cell: cell.trials == ADAPTIVE,
+        "two sides at once": lambda cell: cell.sides == 2,
+    }
+    for name, chosen in kinds.items():
+        quiet = {cell: tally for cell, tally in tallies.items() if not cell.drop and chosen(cell)}
+        kept = not any(beyond(tally.rate, 0.05, tally.comparisons) for tally in quiet.values())
+        text = f"any metric regressed with no change, at most 5 %, {name}"
+        yield Promise(text, worst({cell: tally.rate for cell, tally in quiet.items()}), kept)
+        unclear = {
+            cell: tally.unclear / tally.comparisons for cell, tally in quiet.items() if cell.cases >= 30
+        }
+        text = f"any metric inconclusive with no change, from 30 cases, {name}"
+        yield Promise(text, f"average {np.mean(list(unclear.values())):.0%}", None)
 
 
-def gaps(tallies: Tallies, holds: Callable[[Cell, str], bool]) -> list[tuple[float, Cell, str]]:
-    """By how much a simpler rule that holds its false alarms is more powerful, cell by cell."""
-    return [
-        (tally.rate(method) - tally.rate(), cell, method)
+def exclusion_promises(tallies: Tallies) -> Iterator[Promise]:
+    """A drop by the tolerance is not called unchanged, and no change is, as often as can be."""
+    dropped = {cell: tally for cell, tally in tallies.items() if cell.drop == TOLERANCE}
+    kept = not any(beyond(tally.share(*SAID), 0.05, tally.comparisons) for tally in dropped.values())
+    text = "a drop of the tolerance called unchanged or no worse, at most 5 %, over all looks"
+    yield Promise(text, worst({cell: tally.share(*SAID) for cell, tally in dropped.items()}), kept)
+    quiet = {
+        cell: tally
         for cell, tally in tallies.items()
-        if cell.drop and cell.trials != "adaptive"
-        for method in METHODS[1:]
-        if method in tally.regressed and holds(cell, method)
-    ]
+        if not cell.drop and cell.cases >= 30 and cell.trials != ADAPTIVE and cell.metrics == 1
+    }
+    gaps = {
+        cell: tally.oracle_unchanged / tally.comparisons - tally.share("unchanged", "identical")
+        for cell, tally in quiet.items()
+    }
+    text = "unchanged said of no change within 5 points of an oracle's two one-sided tests, from 30 cases"
+    yield _within(text, gaps, tallies)
+    gaps = {
+        cell: tally.oracle_no_worse / tally.comparisons - tally.share(*SAID, "identical", "improved")
+        for cell, tally in quiet.items()
+    }
+    yield _within("no worse (or better) likewise, beside one one-sided test", gaps, tallies)
 
 
 def power_promises(tallies: Tallies) -> Iterator[Promise]:
-    """No rule that holds 5 % false alarms sees more.
-
-    A rule holds for a number of cases, trials and metrics if it does for every kind and correlation:
-    whoever compares knows the former and not the latter.
-    """
-
-    def holds_for_design(cell: Cell, method: str) -> bool:
-        alike = [
-            tally.rate(method)
-            for other, tally in tallies.items()
-            if not other.drop
-            and (other.cases, other.trials, other.metrics) == (cell.cases, cell.trials, cell.metrics)
-        ]
-        return max(alike) <= 0.05
-
-    def holds_in_cell(cell: Cell, method: str) -> bool:
-        return tallies[cell._replace(drop=0.0)].rate(method) <= 0.05
-
-    gap, cell, method = max(gaps(tallies, holds_for_design), default=(0.0, None, "no rule"))
-    kept = not cell or gap <= 0.05 + 3 * math.sqrt(0.25 / tallies[cell].comparisons)
-    text = "power within 5 points of the best rule that holds 5 %"
-    yield Promise(text, f"behind by {max(gap, 0):.1%} at most ({method}{place(cell)})", kept)
-    behind = [gap for gap, *_ in gaps(tallies, holds_in_cell)]
-    share = float(np.mean([gap > 0.05 for gap in behind]))
-    text = "the same beside rules that happen to hold 5 % in that very cell"
-    yield Promise(text, f"further behind in {share:.1%} of {len(behind)}, by {max(behind):.1%} at most", None)
+    """Verdicts see what a permutation test sees."""
+    gaps = {
+        cell: (tally.permuted - tally.regressed) / tally.comparisons
+        for cell, tally in tallies.items()
+        if cell.drop
+        and cell.cases >= 10
+        and cell.trials != ADAPTIVE
+        and cell.sides == 1
+        and not beyond(tallies[cell._replace(drop=0.0)].permuted / tally.comparisons, 0.05, tally.comparisons)
+    }
+    text = "power within 5 points of a paired permutation test with Holm's correction, from 10 cases"
+    yield _within(text, gaps, tallies)
 
 
-def place(cell: Cell | None) -> str:
-    """A cell in a few words."""
-    if cell is None:
-        return ""
-    return (
-        f"; {cell.kind}, {cell.cases} cases × {cell.trials}, correlation {cell.correlation:g}, "
-        f"{cell.metrics} metrics, drop {cell.drop:.0%}"
+def _within(text: str, gaps: dict[Cell, float], tallies: Tallies) -> Promise:
+    cell = max(gaps, key=lambda each: gaps[each])
+    kept = gaps[cell] <= 0.05 + 3 * math.sqrt(0.25 / tallies[cell].comparisons)
+    return Promise(
+        text, f"behind by {max(gaps[cell], 0):.1%} at most ({place(cell)}, drop {cell.drop:.0%})", kept
     )
 
 
 def adaptive_promises(tallies: Tallies) -> Iterator[Promise]:
     """Trials stop early where the answer is clear, and where it cannot become clear."""
-    for drop in (0.0, 0.10):
+    for drop, most in ((0.0, MOST_CALLS), (0.10, MOST_CALLS_OF_A_DROP)):
         used = {
             cell: tally.trials / tally.comparisons / MOST_TRIALS
             for cell, tally in tallies.items()
-            if cell.trials == "adaptive" and cell.cases >= 30 and cell.drop == drop
+            if cell.trials == ADAPTIVE and cell.cases >= 30 and cell.drop == drop
         }
-        worst = max(used, key=lambda cell: used[cell])
-        text = f"calls at most 60 % from 30 cases, {f'drop of {drop:.0%}' if drop else 'no change'}"
-        found = f"worst cell {used[worst]:.0%}, average {np.mean(list(used.values())):.0%}"
-        yield Promise(text, found, used[worst] <= 0.60)
+        average = float(np.mean(list(used.values())))
+        text = f"calls at most {most:.0%} on average from 30 cases, "
+        text += f"drop of {drop:.0%}" if drop else "no change"
+        yield Promise(text, worst(used), average <= most)
 
 
 def seconds(work: Callable[[], object], times: int = 1) -> float:
@@ -458,54 +444,51 @@ def speed_promises() -> Iterator[Promise]:
     yield Promise(
         text, f"{looped / shared:.0f} × ({shared:.1f} s, loop {looped:.0f} s)", looped / shared >= 20
     )
-    sides = of_means(before), of_means(after)
-    moments = paired(*sides).moments
-    closed = seconds(lambda: Estimate(moments).interval(), 5)
-    whole = seconds(lambda: judge(paired(of_means(before), of_means(after)).moments, RULES), 5)
-    text = "closed-form intervals of the same in milliseconds"
-    yield Promise(
-        text, f"{closed * 1e3:.2f} ms; with pairing and verdicts {whole * 1e3:.0f} ms", whole < 0.25
-    )
+    for cases, most in ((1_000, 0.5), (100_000, None)):
+        sides = [random.random((cases, 1, 20)) for _ in range(2)]
+        sizes = random.integers(1, 9, (cases, 1, 20)).astype(np.float64)
+
+        def whole(sides: list[Values] = sides, sizes: Values = sizes) -> None:
+            judge(paired(*(of_ratios(each * sizes, sizes) for each in sides)).moments, RULES)
+
+        taken = seconds(whole, 3)
+        text = f"one comparison of {cases:,} cases × 20 metrics{' in at most 0.5 s' if most else ''}"
+        yield Promise(text, f"{taken:.2f} s", taken <= most if most else None)
 
 
 def print_cells(tallies: Tallies) -> None:
-    """Every cell: what each rule calls regressed, how comparisons end inconclusive, and trials used."""
-    print(
-        "Percent of comparisons called regressed: verdict / bare tolerance / pooled sd / unpaired t"
-        " (with no change: any metric), and percent that end inconclusive (i)."
-    )
-    header = "".join(f"{f'drop {drop:.0%}' if drop else 'no change':>27}" for drop in DROPS)
-    print(f"{'':<44}{header}")
-    rows = dict.fromkeys(cell._replace(drop=0.0) for cell in sorted(tallies, key=cell_order))
-    for row in rows:
-        shown = "".join(f"{summary(tallies[row._replace(drop=drop)]):>27}" for drop in DROPS)
-        print(f"{place(row)[2:].rsplit(',', 1)[0]:<62}{shown}")
-
-
-def cell_order(cell: Cell) -> tuple[int, int, float, int, str]:
-    """The order of rows."""
-    return KINDS.index(cell.kind), cell.cases, cell.correlation, cell.metrics, str(cell.trials)
-
-
-def summary(tally: Tally) -> str:
-    """One entry of the table."""
-    rates = "/".join(f"{tally.rate(name):.0%}"[:-1] if name in tally.regressed else "–" for name in METHODS)
-    if tally.trials:
-        rates = f"{tally.rate():.0%}"[:-1] + f" ×{tally.trials / tally.comparisons:.1f} trials"
-    return f"{rates} i{tally.verdicts['inconclusive'] / tally.comparisons:.0%}"[:-1]
+    """Every cell: regressed, what permutations call so, and how verdicts on the first metric are spread."""
+    print("Percent regressed (with no change: any metric) / by permutation; of the first metric")
+    print("unchanged + no worse / by an oracle, inconclusive; coverage; trials used")
+    for cell, tally in sorted(tallies.items()):
+        oracle, permuted = (each / tally.comparisons for each in (tally.oracle_no_worse, tally.permuted))
+        cover = f"{tally.covered / tally.intervals:.1%}" if tally.intervals else ""
+        used = f"× {tally.trials / tally.comparisons:.1f}" if tally.trials else ""
+        print(
+            f"{place(cell):<68} drop {cell.drop:>4.0%}  {tally.rate:6.1%} / {permuted:6.1%}"
+            f"  {tally.share(*SAID, 'identical', 'improved'):5.0%} / {oracle:4.0%}"
+            f"  {tally.share('inconclusive'):5.0%}  {cover} {used}"
+        )
 
 
 def run(repetitions: dict[int, int], workers: int) -> Tallies:
     """Simulate everything, the largest parts first."""
     parts = [
-        (cases, correlation) for cases in sorted(repetitions, reverse=True) for correlation in CORRELATIONS
+        (world, cases, count)
+        for cases, count in sorted(repetitions.items(), reverse=True)
+        for world in WORLDS
+        if cases <= HARD_UP_TO or world.kind != "hard"
     ]
     tallies: Tallies = {}
     with ProcessPoolExecutor(workers) as pool:
-        jobs = [pool.submit(simulate, cases, correlation, repetitions[cases]) for cases, correlation in parts]
+        jobs = [pool.submit(_simulate_named, world.name, cases, count) for world, cases, count in parts]
         for job in jobs:
             tallies.update(job.result())
     return tallies
+
+
+def _simulate_named(name: str, cases: int, repetitions: int) -> Tallies:
+    return simulate(next(world for world in WORLDS if world.name == name), cases, repetitions)
 
 
 def main() -> int:
@@ -517,6 +500,7 @@ def main() -> int:
     promises = [
         *coverage_promises(tallies),
         *false_alarm_promises(tallies),
+        *exclusion_promises(tallies),
         *power_promises(tallies),
         *adaptive_promises(tallies),
         *speed,

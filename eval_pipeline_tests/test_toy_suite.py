@@ -105,7 +105,7 @@ def test_run_and_baseline_work_for_it(toy: Project) -> None:
     promoted = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
     assert promoted.returncode == 0, promoted.stderr
     again = invoke(toy, "run", "toy")
-    assert "unchanged" in again.stdout
+    assert "identical" in again.stdout
 
 
 def test_an_error_never_pays_in_pooled_or_keyed_metrics(toy: Project, tmp_path: Path) -> None:

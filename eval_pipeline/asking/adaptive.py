@@ -9,8 +9,8 @@ from eval_pipeline.comparison import Overlap, Side, looks_of, overlap_of, paired
 from eval_pipeline.gates import Gate
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.scoring import Scores, score_cases
+from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.stopping import progress
-from eval_pipeline.statistics.verdicts import Estimate
 from eval_pipeline.suite import Context, Suite
 
 
@@ -57,7 +57,7 @@ class ComparedLooks:
         self._asked = len(present)
         self._context = context
         self._metrics, _ = partition(suite, gates)
-        self._rules = rules_for(self._metrics, gates)
+        self._gates = gates
         self._new: Scores | None = None
 
     @property
@@ -74,9 +74,11 @@ class ComparedLooks:
         for each in self._sides:
             if each.scores is None:
                 each.scores = self._scored(each.side.answers, each.overlap.shared)
-            moments = paired_metrics(self._metrics, each.scores, self._new.restricted(each.overlap.shared))
+            new = self._new.restricted(each.overlap.shared)
+            moments = paired_metrics(self._metrics, each.scores, new).moments
             estimates.append(Estimate(moments, looks_of(self.plan, moments)))
-        reason: StopReason | None = progress(estimates, self._rules).reason
+        rules = [rules_for(self._metrics, self._gates, each.moments.before) for each in estimates]
+        reason: StopReason | None = progress(estimates, rules).reason
         if reason is None:
             return None
         label = " and ".join(each.side.label for each in self._sides)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
-from eval_pipeline.comparison.changes import metric_changes
+from eval_pipeline.comparison.changes import metric_changes, uncomparable
 from eval_pipeline.comparison.chosen_test import ChosenTest, chosen_tests
 from eval_pipeline.comparison.evidence import evidence_of
 from eval_pipeline.comparison.examples import examples_of
@@ -22,9 +22,12 @@ from eval_pipeline.comparison.records import (
 from eval_pipeline.files import content_hash
 from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.golden import GoldenCase
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import bad_value
-from eval_pipeline.scoring import CaseResult, Scores, case_results, score_cases, summarize
+from eval_pipeline.scoring import CaseResult, Scores, Summary, case_results, score_cases, summarize
 from eval_pipeline.suite import Context, Reading, Suite, suite_code
+
+WORST_FIRST: tuple[Verdict, ...] = ("regressed", "inconclusive", "improved", "no worse", "unchanged")
 
 
 def compare(
@@ -88,12 +91,14 @@ def _compared(
     groups: tuple[GroupChange, ...] = ()
     readings: tuple[Reading, ...] = ()
     trials = after.identity.trials
+    notes: list[str] = []
     if scores:
         old, new = (summarize(suite, side, gates) for side in scores)
         changes = metric_changes(suite, old, new, gates, evidence)
         groups = group_changes(suite, *scores, gates)
         moved = _case_changes(suite, *(case_results(suite, side) for side in scores))
         trials = new.trials
+        notes = [*_left_out(suite, old, new), *_heavy_cases(changes)]
         if suite.reporting.readings:
             per_trial = ({name: each.trials for name, each in side.metrics.items()} for side in (old, new))
             readings = tuple(suite.reporting.readings(*per_trial))
@@ -105,7 +110,7 @@ def _compared(
         suite=suite.name,
         before=before.label,
         after=after.label,
-        notes=tuple(_notes(before, after)),
+        notes=(*_notes(before, after), *notes),
         shared=len(overlap.shared),
         appeared=overlap.appeared,
         vanished=overlap.vanished,
@@ -167,6 +172,30 @@ def _notes(before: Side, after: Side) -> Iterable[str]:
         yield "The golden set changed since; both sides are scored against it as it is now."
 
 
+def _left_out(suite: Suite, old: Summary, new: Summary) -> Iterable[str]:
+    """The numbers over trials that these trials do not allow to compare."""
+    if absent := uncomparable(suite, old, new):
+        least = max(each.minimum_trials for each in absent)
+        yield (
+            f"Not compared, since that takes {counted(least, 'trial')} or more, and as many on both sides "
+            f"(here {old.trials:,} and {new.trials:,}): {', '.join(each.name for each in absent)}."
+        )
+
+
+def _heavy_cases(changes: Iterable[MetricChange]) -> Iterable[str]:
+    """The cases that hold so much of what metrics count that a difference may be theirs alone."""
+    held: dict[str, list[str]] = {}
+    for each in changes:
+        if each.evidence and each.evidence.heavy:
+            heavy = each.evidence.heavy
+            held.setdefault(heavy.case_id, []).append(f"{number(heavy.share)} of {each.metric}")
+    for case_id, shares in held.items():
+        yield (
+            f"{case_id} alone holds much of what is counted: {', '.join(shares)}. "
+            "Look at these differences without it and on equal case weights, too."
+        )
+
+
 def _case_changes(suite: Suite, old: Iterable[CaseResult], new: Iterable[CaseResult]) -> list[CaseChange]:
     """Every case's headline before and after, worst change first."""
     before = {each.case_id: each.headline for each in old}
@@ -194,12 +223,13 @@ def _gain(suite: Suite, case: CaseChange) -> float:
 
 
 def _verdict(changes: Iterable[MetricChange]) -> Verdict:
-    """The worst of the gated metrics; what is uncertain weighs more than what improved only if it fell."""
-    gated = [each for each in changes if each.gated]
+    """The worst of the gated metrics; what is uncertain weighs more than what improved only if it fell.
+
+    Numbers over trials have no evidence: they count only where they ask for an action.
+    """
+    gated = [each for each in changes if each.gated and (each.evidence or each.action != "proceed")]
     verdicts = {each.verdict for each in gated}
     fell = any(each.verdict == "inconclusive" and each.action != "proceed" for each in gated)
-    if "regressed" in verdicts:
-        return "regressed"
-    if "inconclusive" in verdicts and (fell or "improved" not in verdicts):
-        return "inconclusive"
-    return "improved" if "improved" in verdicts else "unchanged"
+    if "inconclusive" in verdicts and not fell and "improved" in verdicts:
+        verdicts.remove("inconclusive")
+    return next((each for each in WORST_FIRST if each in verdicts), "identical")

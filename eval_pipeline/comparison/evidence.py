@@ -5,20 +5,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
+from msgspec.structs import replace
 
 from eval_pipeline.answers import TrialRange
 from eval_pipeline.comparison.pairing import paired_metrics
-from eval_pipeline.comparison.records import Evidence
+from eval_pipeline.comparison.records import Evidence, HeavyCase, Influence
 from eval_pipeline.gates import Gate, Regression
 from eval_pipeline.numbers import Unit
 from eval_pipeline.scoring import Scores
+from eval_pipeline.statistics.arrays import ROUNDING
+from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.looks import Plan
-from eval_pipeline.statistics.pairs import Moments
-from eval_pipeline.statistics.verdicts import Estimate, Judgement, Rules, judge_together
-from eval_pipeline.suite import Metric, Suite, all_metrics
+from eval_pipeline.statistics.pairs import Moments, Pairs
+from eval_pipeline.statistics.verdicts import Judgement, Rules, judge_together
+from eval_pipeline.suite import Metric, Suite, Values, all_metrics
 
-NOTICEABLE: dict[Unit, float] = {"fraction": 0.01, "points": 1.0, "number": 0.0}
-"""Changes from which an ungated metric counts as moved: a point, or anything at all."""
+DROPS: dict[Unit, Regression] = {"fraction": Regression(0.01, 0.05), "points": Regression(1.0, 5.0)}
+"""The drops that matter where `gates.yaml` says none: a point is looked at, five are too many."""
+RELATIVE = Regression(0.01, 0.05)
+"""The same for plain numbers, as parts of the value before."""
+MOST_INFLUENCES = 3
 
 
 def evidence_of(
@@ -32,21 +38,56 @@ def evidence_of(
     The gated metrics of all pairs are one family; every other metric stands for itself.
     """
     family, others = partition(suite, gates)
-    all_moments = [paired_metrics([*family, *others], old, new) for old, new in pairs]
-    plans = [looks_of(range_, each) for each in all_moments]
-    gated = [
-        Estimate(each.select(slice(len(family))), plan) for each, plan in zip(all_moments, plans, strict=True)
-    ]
-    free = [
-        Estimate(each.select(slice(len(family), None), None), plan)
-        for each, plan in zip(all_moments, plans, strict=True)
-    ]
-    together = judge_together(gated, rules_for(family, gates))
-    alone = [judge_together([each], rules_for(others, gates, (1,)))[0] for each in free]
+    metrics = [*family, *others]
+    gated, free = [], []
+    weighed = []
+    for old, new in pairs:
+        paired = paired_metrics(metrics, old, new)
+        moments = paired.moments
+        plan = looks_of(range_, moments)
+        gated.append(Estimate(moments.select(slice(len(family))), plan))
+        free.append(Estimate(moments.select(slice(len(family), None), None), plan))
+        weighed.append(_weights(paired, moments, old.case_ids))
+    together = judge_together(gated, [rules_for(family, gates, each.moments.before) for each in gated])
+    alone = [judge_together([each], [rules_for(others, gates, each.moments.before)])[0] for each in free]
     return [
-        dict(zip([each.name for each in (*family, *others)], [*_rows(first), *_rows(second)], strict=True))
-        for first, second in zip(together, alone, strict=True)
+        {
+            metric.name: replace(evidence, carried_by=carried_by, heavy=heavy)
+            for metric, evidence, (carried_by, heavy) in zip(
+                metrics, [*_rows(first), *_rows(second)], weights, strict=True
+            )
+        }
+        for first, second, weights in zip(together, alone, weighed, strict=True)
     ]
+
+
+def _weights(
+    pairs: Pairs, moments: Moments, case_ids: Sequence[str]
+) -> list[tuple[tuple[Influence, ...], HeavyCase | None]]:
+    """The cases that carry each pooled metric's difference, and the one that weighs too much."""
+    influences = pairs.influences
+    results = []
+    for place, pooled in enumerate(pairs.unequal):
+        carried_by: tuple[Influence, ...] = ()
+        sign = 1.0 if moments.difference[place] > 0 else -1.0
+        if pooled and abs(moments.difference[place]) > ROUNDING:
+            column = np.nan_to_num(sign * influences[:, place])
+            most = np.argsort(-column, kind="stable")[:MOST_INFLUENCES]
+            carried_by = tuple(
+                Influence(case_ids[case], sign * float(column[case]))
+                for case in most
+                if column[case] > ROUNDING
+            )
+        heavy = None
+        if np.isfinite(moments.equal_difference[place]):
+            heavy = HeavyCase(
+                case_ids[moments.heaviest[place]],
+                float(moments.share[place]),
+                finite(float(moments.without_heaviest[place])),
+                finite(float(moments.equal_difference[place])),
+            )
+        results.append((carried_by, heavy))
+    return results
 
 
 def partition(suite: Suite, gates: Mapping[str, Gate]) -> tuple[list[Metric], list[Metric]]:
@@ -63,10 +104,13 @@ def looks_of(range_: TrialRange | None, moments: Moments) -> Plan | None:
     return Plan(range_.min, range_.max, moments.trials[0]) if range_ else None
 
 
-def rules_for(metrics: Sequence[Metric], gates: Mapping[str, Gate], family: tuple[int, ...] = ()) -> Rules:
-    """What counts as a change of each metric, by its gate."""
-    drops = [drops_of(gates.get(metric.name), metric.unit) for metric in metrics]
-    shape = (len(metrics), *family)
+def rules_for(metrics: Sequence[Metric], gates: Mapping[str, Gate], before: Values) -> Rules:
+    """What counts as a change of each metric, by its gate; `before` are the values that changed."""
+    drops = [
+        drops_of(gates.get(metric.name), metric.unit, value)
+        for metric, value in zip(metrics, np.ravel(before).tolist(), strict=True)
+    ]
+    shape = np.shape(before)
     return Rules.of(
         np.reshape([each.block for each in drops], shape),
         noticeable=np.reshape([each.investigate for each in drops], shape),
@@ -80,7 +124,10 @@ def _rows(verdicts: Judgement) -> list[Evidence]:
         Evidence(
             cases=columns["cases"][place],
             verdict=columns["verdict"][place],
-            **{name: finite(columns[name][place]) for name in ("low", "high", "p_value", "adjusted_p")},
+            low=finite(columns["low"][place]),
+            high=finite(columns["high"][place]),
+            p_value=finite(columns["p_value"][place]),
+            adjusted_p=finite(columns["adjusted_p"][place]),
             minimum_detectable_effect=finite(columns["minimum_detectable_effect"][place]),
             cases_needed=_whole(columns["cases_needed"][place]),
             trials_needed=_whole(columns["trials_needed"][place]),
@@ -98,6 +145,11 @@ def _whole(value: float) -> int | None:
     return int(value) if math.isfinite(value) else None
 
 
-def drops_of(gate: Gate | None, unit: Unit) -> Regression:
-    """The drops that matter; where no gate says any, a noticeable one is looked at and none blocks."""
-    return (gate.regression if gate else None) or Regression(NOTICEABLE[unit], math.inf)
+def drops_of(gate: Gate | None, unit: Unit, before: float | None) -> Regression:
+    """The drops that matter: the gate's own, else those of the metric's unit."""
+    if gate and gate.regression:
+        return gate.regression
+    if unit in DROPS:
+        return DROPS[unit]
+    size = abs(before) if before is not None and math.isfinite(before) else 0.0
+    return Regression(RELATIVE.investigate * size, RELATIVE.block * size)

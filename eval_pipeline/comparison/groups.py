@@ -9,8 +9,9 @@ from eval_pipeline.comparison.pairing import paired_metrics
 from eval_pipeline.comparison.records import GroupChange
 from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.scoring import Scores
+from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.multiplicity import benjamini_hochberg
-from eval_pipeline.statistics.verdicts import Estimate, Rules
+from eval_pipeline.statistics.verdicts import Rules
 from eval_pipeline.suite import Metric, Suite, Values
 
 
@@ -19,7 +20,6 @@ def group_changes(
 ) -> tuple[GroupChange, ...]:
     """Every gated metric in every group of at least two cases, corrected for their number."""
     metrics, _ = partition(suite, gates)
-    rules = rules_for(metrics, gates)
     estimates: list[tuple[str, str, Estimate]] = []
     for axis in suite.groups:
         names, group_of = old.attribute(axis)
@@ -27,17 +27,18 @@ def group_changes(
         members = [set(ids[group_of == number].tolist()) for number in range(len(names))]
         for name, cases in zip(names, members, strict=True):
             if len(cases) > 1 and len(names) > 1:
-                moments = paired_metrics(metrics, old.restricted(cases), new.restricted(cases))
+                moments = paired_metrics(metrics, old.restricted(cases), new.restricted(cases)).moments
                 estimates.append((axis, name, Estimate(moments)))
     if not estimates:
         return ()
-    p_values = [np.minimum(estimate.p_value * estimate.slack, 1.0) for _, _, estimate in estimates]
-    adjusted = benjamini_hochberg(np.concatenate(p_values))
+    adjusted = benjamini_hochberg(np.concatenate([estimate.p_value for _, _, estimate in estimates]))
     parts = adjusted.reshape(len(estimates), len(metrics))
     return tuple(
         change
         for (axis, name, estimate), part in zip(estimates, parts, strict=True)
-        for change in _group(axis, name, estimate, part, metrics, rules)
+        for change in _group(
+            axis, name, estimate, part, metrics, rules_for(metrics, gates, estimate.moments.before)
+        )
     )
 
 

@@ -12,7 +12,9 @@ from eval_pipeline.gates import Zone
 from eval_pipeline.numbers import Unit
 from eval_pipeline.suite import Reading
 
-Verdict = Literal["improved", "unchanged", "inconclusive", "regressed", "incomparable"]
+Verdict = Literal[
+    "improved", "identical", "unchanged", "no worse", "inconclusive", "regressed", "incomparable"
+]
 Action = Literal["proceed", "investigate", "needs_approval", "block"]
 Role = Literal["baseline", "replaced", "version"]
 """What the side before is: the frozen baseline, what would be replaced, or a version that somebody named."""
@@ -40,13 +42,16 @@ class MetricChange(msgspec.Struct, frozen=True):
     """What stands behind the verdict; none for numbers that are defined over trials."""
     doubtful: bool = False
     """Whether it fell so far that it would stop the change if that were certain."""
+    bounds_before: tuple[float, float] | None = None
+    bounds_after: tuple[float, float] | None = None
+    """Wilson's 95 % bounds, where the metric is a rate and near 0 or 1."""
 
 
 class Evidence(msgspec.Struct, frozen=True):
     """What the cases say of a difference. Null where they do not suffice."""
 
     cases: int
-    verdict: Literal["improved", "unchanged", "inconclusive", "regressed"]
+    verdict: Literal["improved", "identical", "unchanged", "no worse", "inconclusive", "regressed"]
     low: float | None
     high: float | None
     """The ends of the 95 % confidence interval of the difference."""
@@ -60,6 +65,30 @@ class Evidence(msgspec.Struct, frozen=True):
     """How many cases would show a drop that blocks."""
     trials_needed: int | None
     """How many trials would show it on these cases; null where none suffice or nobody knows."""
+    carried_by: tuple[Influence, ...] = ()
+    """Of a pooled metric that differs: the cases without which it would differ the least."""
+    heavy: HeavyCase | None = None
+    """Of a pooled metric: the case that holds more than a tenth of what it counts, if one does."""
+
+
+class Influence(msgspec.Struct, frozen=True):
+    """What one case adds to the difference of a pooled metric."""
+
+    case_id: str
+    difference: float
+    """The difference without the case is smaller by that."""
+
+
+class HeavyCase(msgspec.Struct, frozen=True):
+    """A case that holds much of what a pooled metric counts, and the difference without its weight."""
+
+    case_id: str
+    share: float
+    """How much of it, on the side where that is more."""
+    without: float | None
+    """The difference without the case."""
+    equal_weights: float | None
+    """The difference of the means over cases."""
 
 
 class MetricTest(msgspec.Struct, frozen=True):

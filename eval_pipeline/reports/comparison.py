@@ -5,7 +5,7 @@ from eval_pipeline.decisions import Standing
 from eval_pipeline.numbers import NOTHING, Unit, change, counted, limit, number, probability
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.rows import Cell, Colour, Table
-from eval_pipeline.reports.tables import units
+from eval_pipeline.reports.tables import bounded, units
 from eval_pipeline.suite import Suite
 
 LONGEST_EXAMPLE = 600
@@ -21,10 +21,12 @@ def comparison_table(suite: Suite, comparison: Comparison) -> Table:
         [
             (
                 each.metric,
-                *_moved(each.before, each.after, each.difference, unit[each.metric]),
+                bounded(each.before, each.bounds_before, unit[each.metric]),
+                bounded(each.after, each.bounds_after, unit[each.metric]),
+                change(each.difference, unit[each.metric]),
                 *_evidence(each, unit[each.metric]),
                 _zone_change(each),
-                _verdict(each.verdict) if each.gated else "",
+                _verdict(each.verdict),
                 each.action.replace("_", " ") if each.gated else "",
             )
             for each in sorted(comparison.metrics, key=lambda each: not each.gated)
@@ -78,6 +80,38 @@ def _verdict(verdict: str) -> Cell:
     return Cell(verdict, VERDICT_COLOURS.get(verdict, ""))
 
 
+def weight_table(suite: Suite, comparison: Comparison) -> Table:
+    """The metrics of which one case holds much, and what they are without its weight."""
+    unit = units(suite)
+    weighed = [(each, each.evidence) for each in comparison.metrics if each.evidence and each.evidence.heavy]
+    return Table(
+        (
+            "metric",
+            "difference",
+            "on equal case weights",
+            "without the heaviest case",
+            "heaviest",
+            "carried by",
+        ),
+        [
+            (
+                each.metric,
+                change(each.difference, unit[each.metric]),
+                change(evidence.heavy.equal_weights, unit[each.metric]),
+                change(evidence.heavy.without, unit[each.metric]),
+                f"{evidence.heavy.case_id} ({number(evidence.heavy.share)})",
+                ", ".join(
+                    f"{case.case_id} {change(case.difference, unit[each.metric])}"
+                    for case in evidence.carried_by
+                ),
+            )
+            for each, evidence in weighed
+            if evidence.heavy
+        ],
+        "Pooled metrics of which one case holds more than a tenth",
+    )
+
+
 def tests_tables(suite: Suite, comparison: Comparison) -> list[Table]:
     """The test that was asked for, beside the verdicts; nothing where none was."""
     unit = units(suite)
@@ -128,7 +162,7 @@ def group_table(suite: Suite, comparison: Comparison) -> Table:
 
 
 def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
-    """The groups that moved, and the cases by the headline metric; nothing where nothing did."""
+    """What weighs much, the groups that moved, and the cases by the headline metric; nothing if none did."""
     unit = units(suite)[suite.headline]
     cases = [
         Table(
@@ -138,7 +172,8 @@ def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
         )
         for verdict, changes in (("regressed", comparison.regressed), ("improved", comparison.improved))
     ]
-    return [each for each in (group_table(suite, comparison), *cases) if each.rows]
+    tables_ = (weight_table(suite, comparison), group_table(suite, comparison), *cases)
+    return [each for each in tables_ if each.rows]
 
 
 def reading_lines(comparison: Comparison) -> list[str]:

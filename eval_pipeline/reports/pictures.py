@@ -58,7 +58,7 @@ def comparison_chart(suite: Suite, comparison: Comparison) -> str:
     """The differences of gated metrics with their intervals: to the right is better."""
     sign = {name: 1 if each.direction == "higher" else -1 for name, each in quantities(suite).items()}
     unit = units(suite)
-    colours = {"improved": GREEN, "unchanged": GREY, "inconclusive": AMBER, "regressed": RED}
+    colours = {"improved": GREEN, "inconclusive": AMBER, "regressed": RED}
     gated = [each for each in comparison.metrics if each.gated]
     gains = {each.metric: (each.difference or 0.0) * sign[each.metric] for each in gated}
     intervals = {

@@ -94,12 +94,17 @@ def _rests_on(value: MetricValue) -> str:
 
 
 def shown_value(value: MetricValue, unit: Unit) -> str:
+    """A metric's value with its bounds."""
+    return bounded(value.value, value.bounds, unit)
+
+
+def bounded(value: float | None, bounds: tuple[float, float] | None, unit: Unit) -> str:
     """A value; beside a rate near 0 or 1, how far from there it may well be."""
-    shown = number(value.value, unit)
-    if value.bounds is None or value.value is None:
+    shown = number(value, unit)
+    if bounds is None or value is None:
         return shown
-    low, high = value.bounds
-    bound = f"≤ {number(high, unit)}" if value.value <= NEAR else f"≥ {number(low, unit)}"
+    low, high = bounds
+    bound = f"≤ {number(high, unit)}" if value <= NEAR else f"≥ {number(low, unit)}"
     return f"{shown} ({bound})"
 
 

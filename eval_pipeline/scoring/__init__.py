@@ -7,7 +7,7 @@ from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
 from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, prober_version, scorer_version
 from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
 from eval_pipeline.scoring.score import score_cases
-from eval_pipeline.scoring.scores import ROWS_AT_ONCE, Scores
+from eval_pipeline.scoring.scores import Scores
 from eval_pipeline.scoring.summary import (
     NEAR,
     WORST_CASES,
@@ -20,7 +20,7 @@ from eval_pipeline.scoring.summary import (
 
 # fmt: off
 __all__ = [
-    "EVERYTHING", "NEAR", "PACKAGE", "ROWS_AT_ONCE", "WORST_CASES", "Broken", "CaseResult", "Code",
+    "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
     "Evaluation", "Identity", "MetricValue", "MissingCode", "OutputsScorer", "Point", "ProbeResult",
     "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary", "case_results", "context_for",
     "engine_version", "measured_models", "probe_suite", "prober_version", "score_cases", "scorer_version",

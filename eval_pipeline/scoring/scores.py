@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,13 @@ class Scores:
         """Counts summed over sets of rows; `assignment` names each row's set, −1 leaves it out."""
         return LazySums(self, assignment, sets)
 
+    def rows(self) -> Iterator[tuple[slice, Sums]]:
+        """The counts of every row by itself, some rows at a time, since tables of many rows are large."""
+        whole = _Columns(self)
+        for start in range(0, self.counts.num_rows, ROWS_AT_ONCE):
+            part = slice(start, min(start + ROWS_AT_ONCE, self.counts.num_rows))
+            yield part, RowSums(whole, part)
+
 
 def _tables(scores: Scores) -> tuple[pa.Table, pa.Table, pa.Table]:
     return scores.counts, scores.keyed, scores.diagnoses
@@ -147,6 +154,70 @@ class LazySums(Sums):
             rows["value"].to_numpy()[kept],
         )
         return KeyedSums(row_keys, column_keys, values)
+
+
+class _Columns:
+    """Columns and tables of scores as arrays, each made once."""
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+        self._columns: dict[str, Values] = {}
+        self._tables: dict[str, _KeyedRows] = {}
+
+    def column(self, name: str) -> Values:
+        """A column of counts."""
+        if name not in self._columns:
+            self._columns[name] = self._scores.counts[name].to_numpy().astype(np.float64)
+        return self._columns[name]
+
+    def table(self, name: str) -> _KeyedRows:
+        """A table of keyed counts, in the order of the rows that its counts belong to."""
+        import pyarrow.compute as pc
+
+        if name not in self._tables:
+            keyed = self._scores.keyed
+            rows = keyed.filter(pc.equal(keyed["table"], name))
+            row_keys, row_index = _codes(rows["row_key"].to_pylist())
+            column_keys, column_index = _codes(rows["column_key"].to_pylist())
+            numbers = zip(self._scores.case_ids, self._scores.trials.tolist(), strict=True)
+            places = {key: number for number, key in enumerate(numbers)}
+            keys = zip(rows["case_id"].to_pylist(), rows["trial"].to_pylist(), strict=True)
+            owner = np.array([places[key] for key in keys], dtype=np.int64)
+            order = np.argsort(owner, kind="stable")
+            cells = (owner[order], row_index[order], column_index[order])
+            values = rows["value"].to_numpy().astype(np.float64)[order]
+            self._tables[name] = _KeyedRows(row_keys, column_keys, cells, values)
+        return self._tables[name]
+
+
+class _KeyedRows(NamedTuple):
+    row_keys: tuple[str, ...]
+    column_keys: tuple[str, ...]
+    cells: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    """The row of the scores, row key and column key of every count."""
+    values: Values
+
+
+class RowSums(Sums):
+    """The counts of some rows, each by itself."""
+
+    def __init__(self, whole: _Columns, part: slice) -> None:
+        super().__init__({}, {})
+        self._whole = whole
+        self._part = part
+
+    def __getitem__(self, column: str) -> Values:
+        return self._whole.column(column)[self._part]
+
+    def table(self, name: str) -> KeyedSums:
+        """The keyed counts of a table."""
+        table = self._whole.table(name)
+        owner, row, column = table.cells
+        begin, end = np.searchsorted(owner, (self._part.start, self._part.stop))
+        values = np.zeros((self._part.stop - self._part.start, len(table.row_keys), len(table.column_keys)))
+        cells = (owner[begin:end] - self._part.start, row[begin:end], column[begin:end])
+        np.add.at(values, cells, table.values[begin:end])
+        return KeyedSums(table.row_keys, table.column_keys, values)
 
 
 def _codes(keys: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -198,11 +269,4 @@ def metric_values(metric: Metric, sums: Sums) -> list[float | None]:
 
 def row_values(metric: Metric, scores: Scores) -> list[float | None]:
     """A metric on every row by itself."""
-    values: list[float | None] = []
-    total = scores.counts.num_rows
-    for start in range(0, total, ROWS_AT_ONCE):
-        size = min(ROWS_AT_ONCE, total - start)
-        assignment = np.full(total, -1, dtype=np.int64)
-        assignment[start : start + size] = np.arange(size)
-        values += metric_values(metric, scores.sums(assignment, size))
-    return values
+    return [value for _, sums in scores.rows() for value in metric_values(metric, sums)]

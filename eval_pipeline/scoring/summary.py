@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from eval_pipeline.answers import MISSING
-from eval_pipeline.gates import Gate, GateResult, MeasuredModel, advise, doubt, gate_result
+from eval_pipeline.gates import TOLERANCE, Gate, GateResult, MeasuredModel, advise, doubt, gate_result
 from eval_pipeline.scoring.score import population_column
 from eval_pipeline.scoring.scores import Scores, metric_values, row_values
 from eval_pipeline.statistics.significance import wilson
@@ -21,7 +21,6 @@ from eval_pipeline.suite import (
     Suite,
     Sums,
     all_metrics,
-    defined,
     everything,
     quantities,
     suite_code,
@@ -44,7 +43,7 @@ class MetricValue(msgspec.Struct, frozen=True):
     missing: int = 0
     """How many of these could not be used, and how many there never were."""
     bounds: tuple[float, float] | None = None
-    """Wilson's 95 % bounds, where it is a rate of things counted and near 0 or 1."""
+    """Wilson's 95 % bounds, where it is a rate and near 0 or 1: of things counted, or a mean over cases."""
 
     @property
     def spread(self) -> dict[str, float | None]:
@@ -211,15 +210,17 @@ def _over_trials(suite: Suite, scores: Scores, trials: Sequence[int]) -> list[tu
 
 
 def _bounds(metric: Metric, sums: Sums, value: float | None) -> tuple[float, float] | None:
-    """Bounds of a rate near 0 or 1, as if asked in one trial: trials of a thing are not new things."""
+    """Bounds of a rate near 0 or 1, as if asked in one trial: trials of a thing are not new things.
+
+    A mean of fractions scatters less than as many things that are there or not, so that its bounds hold too.
+    """
     formula = metric.formula
-    if value is None or not isinstance(formula, Ratio) or formula.denominator == defined(formula.numerator):
+    if value is None or not isinstance(formula, Ratio) or metric.unit != "fraction":
         return None
     parts, wholes = sums[formula.numerator], sums[formula.denominator]
-    counts = np.array_equal(parts, np.rint(parts)) and np.array_equal(wholes, np.rint(wholes))
-    if not counts or (parts < 0).any() or (parts > wholes).any() or NEAR < value < 1 - NEAR:
+    if (parts < 0).any() or (parts > wholes + TOLERANCE).any() or NEAR < value < 1 - NEAR:
         return None
-    return wilson(float(parts.mean()), float(wholes.mean()))
+    return wilson(min(float(parts.mean()), float(wholes.mean())), float(wholes.mean()))
 
 
 def _trial_metrics(

@@ -1,41 +1,58 @@
 """What each case says of a difference: the per-case values that every interval and test rests on.
 
-A metric is any function of summed counts. Leaving out one case at a time shows what the case contributes
-(its pseudo-value, k·θ − (k−1)·θ without the case); for a mean over cases this is the case's own value, for
-ratios and other formulas it is the jackknife's linearisation. One method serves means, ratios and F1 alike.
-Pseudo-values before and after are paired by case, and averaged over trials: a case is a cluster.
+A metric is any function of summed counts. Leaving out one case at a time shows what the case contributes.
+Where a case holds a share w of what the metric counts, its contribution is k·(θ − (1 − w)·θ without it):
+for a mean over k cases (w = 1/k) the case's own value, for a ratio of sums k·(its numerator ÷ all
+denominators), for other formulas the same to first order. One method serves means, ratios and F1 alike.
+Contributions before and after are paired by case, and averaged over trials: a case is a cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from eval_pipeline.statistics.arrays import ROUNDING, Counts, Flags, Values, numbers
+from eval_pipeline.statistics.flips import sign_flips
 
-Formula = Callable[[Values], Values]
-"""Summed counts `[set, column]` → the metrics of each set `[set, metric]`; NaN where one is undefined."""
+HEAVY = 0.10
+"""A case that holds more than this of what a metric counts is heavy …"""
+HEAVY_BESIDE_EQUALS = 1.5
+"""… if that is also so many times what it would hold if all cases held the same."""
 
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """One side of a comparison: its metrics, and the same without each case."""
+    """One side of a comparison: its metrics, the same without each case, and of each case alone."""
 
     whole: Values
     """`[trial, …metric]`"""
     without: Values
     """`[case, trial, …metric]`"""
-    applies: Flags
-    """`[case, …metric]`: whether the case has anything to say on the metric."""
+    alone: Values
+    """`[case, trial, …metric]`; NaN where the metric says nothing of the case."""
+    items: Values
+    """`[case, trial, …metric]`: how much of what the metric counts the case holds; 0 for plain sums."""
 
     @property
     def value(self) -> Values:
         """The mean over trials; undefined where it is undefined in any."""
         return np.asarray(self.whole.mean(axis=0), dtype=np.float64)
+
+    @cached_property
+    def applies(self) -> Flags:
+        """`[case, …metric]`: whether the case has anything to say on the metric."""
+        return np.asarray(np.isfinite(self.alone).any(axis=1), dtype=np.bool_)
+
+    @cached_property
+    def shares(self) -> Values:
+        """`[case, …metric]`: the share of the items that each case holds; NaN where there are none."""
+        held = self.items.mean(axis=1)
+        return _divide(held, np.broadcast_to(held.sum(axis=0), held.shape))
 
 
 def of_means(values: ArrayLike) -> LeaveOneOut:
@@ -56,17 +73,6 @@ def of_ratios(numerators: ArrayLike, denominators: ArrayLike) -> LeaveOneOut:
     return _of_ratios(above, below)
 
 
-def of_formula(formula: Formula, counts: ArrayLike) -> LeaveOneOut:
-    """Metrics that any formula makes of summed `counts[case, trial, column]`."""
-    rows = numbers(counts, "the counts", dimensions=3)
-    cases, trials, columns = rows.shape
-    total = rows.sum(axis=0)
-    whole = formula(total)
-    without = formula((total - rows).reshape(cases * trials, columns)).reshape(cases, trials, -1)
-    alone = formula(rows.reshape(cases * trials, columns)).reshape(cases, trials, -1)
-    return LeaveOneOut(whole, without, np.asarray(np.isfinite(alone).any(axis=1), dtype=np.bool_))
-
-
 def _trials(values: ArrayLike, what: str) -> Values:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim < 3:
@@ -79,9 +85,7 @@ def _trials(values: ArrayLike, what: str) -> Values:
 def _of_ratios(above: Values, below: Values) -> LeaveOneOut:
     top, bottom = above.sum(axis=0), below.sum(axis=0)
     return LeaveOneOut(
-        _divide(top, bottom),
-        _divide(top - above, bottom - below),
-        ((above != 0) | (below != 0)).any(axis=1),
+        _divide(top, bottom), _divide(top - above, bottom - below), _divide(above, below), np.abs(below)
     )
 
 
@@ -95,53 +99,139 @@ def _divide(above: Values, below: Values) -> Values:
 class Pairs:
     """Two sides on the same cases, case by case. Trailing axes are metrics; the last is the family."""
 
-    value_before: Values
-    value_after: Values
-    before: Values
-    """Pseudo-values `[case, trial, …metric]`; 0 where the metric does not apply to the case."""
-    after: Values
+    sides: tuple[LeaveOneOut, LeaveOneOut]
     applies: Flags
-    """`[case, …metric]`"""
+    """`[case, …metric]`: a metric's cases are those of either side."""
+    shares: Values
+    """`[case, …metric]`: the share of each case in what the metric counts, on average of both sides; 0
+    for plain sums."""
 
-    @property
+    @cached_property
+    def cases(self) -> Counts:
+        """How many cases each metric applies to."""
+        return np.asarray(self.applies.sum(axis=0), dtype=np.int64)
+
+    @cached_property
+    def contributions(self) -> tuple[Values, Values]:
+        """What each case contributes to the value before and after, `[case, trial, …metric]`."""
+        before, after = (self._contributions(side) for side in self.sides)
+        return before, after
+
+    def _contributions(self, side: LeaveOneOut) -> Values:
+        left = 1 - self.shares[:, np.newaxis]
+        rest = np.where(left > ROUNDING, left * side.without, 0.0)
+        values = np.where(self.cases >= 2, self.cases * (side.whole - rest), side.whole)
+        return np.where(self.applies[:, np.newaxis], values, 0.0)
+
+    @cached_property
     def differences(self) -> Values:
         """After − before for every case, over its trials; 0 where the metric does not apply."""
-        return np.asarray(self.after.mean(axis=1) - self.before.mean(axis=1), dtype=np.float64)
+        before, after = self.contributions
+        return np.asarray(after.mean(axis=1) - before.mean(axis=1), dtype=np.float64)
+
+    @property
+    def influences(self) -> Values:
+        """By how much each case moves the difference: the difference without the case is smaller by that."""
+        before, after = (side.value - side.without.mean(axis=1) for side in self.sides)
+        return np.where(self.applies, after - before, 0.0)
 
     @property
     def moments(self) -> Moments:
         """What intervals, tests and verdicts need to know of the cases."""
-        cases, differences = self.applies.sum(axis=0), self.differences
-        total, squares = differences.sum(axis=0), (differences**2).sum(axis=0)
-        deviations = np.where(self.applies, differences - total / np.maximum(cases, 1), 0.0)
+        cases, differences = self.cases, self.differences
+        before, after = self.sides
+        trials = (before.whole.shape[0], after.whole.shape[0])
+        own = after.alone.mean(axis=1) - before.alone.mean(axis=1)
+        total = differences.sum(axis=0)
+        weights = np.where(self._summed, 1 / np.maximum(cases, 1), self.shares)
+        deviations = np.where(self.applies, differences - weights * total, 0.0)
         deviations **= 2
+        left = np.maximum(1 - weights, ROUNDING)
+        binary = _binary(before.alone) & _binary(after.alone) & (cases > 0) & ~self.unequal
+        fall, rise = sign_flips(differences)
+        heaviest, share, without, *equal = self._weighed()
         return Moments(
-            trials=(self.before.shape[1], self.after.shape[1]),
-            before=self.value_before,
-            after=self.value_after,
+            trials=trials,
+            before=before.value,
+            after=after.value,
             cases=cases,
+            effective=np.where(self._summed, cases, 1 / np.maximum((self.shares**2).sum(axis=0), ROUNDING)),
             total=total,
-            squares=squares,
-            spread=np.where(cases >= 2, np.sqrt(deviations.sum(axis=0) / np.maximum(cases - 1, 1)), np.nan),
-            rose=(differences > ROUNDING).sum(axis=0),
-            fell=(differences < -ROUNDING).sum(axis=0),
-            binary=_binary(self.before) & _binary(self.after) & (cases > 0),
-            trial_variance=self._trial_variance(cases),
+            squares=(differences**2).sum(axis=0),
+            spread=np.where(
+                cases >= 2, np.sqrt((deviations / left).sum(axis=0) / np.maximum(cases, 1)), np.nan
+            ),
+            rose=(own > ROUNDING).sum(axis=0),
+            fell=(own < -ROUNDING).sum(axis=0),
+            differing=(~(np.abs(differences) <= ROUNDING)).sum(axis=0),
+            binary=binary,
+            reach=_reach(before.alone, after.alone),
+            trial_variance=self._trial_variance(),
+            p_fall=fall,
+            p_rise=rise,
+            heaviest=heaviest,
+            share=share,
+            without_heaviest=without,
+            equal_difference=equal[0],
+            equal_p_fall=equal[1],
+            equal_p_rise=equal[2],
         )
 
-    def _trial_variance(self, cases: Counts) -> Values:
-        sides = [side for side in (self.before, self.after) if side.shape[1] > 1]
-        freedom = cases * sum(side.shape[1] - 1 for side in sides)
-        squares = np.zeros(cases.shape)
+    @cached_property
+    def _summed(self) -> Flags:
+        """Whether a metric is a plain sum, to which every case adds its own without a share of a whole."""
+        return np.asarray(self.shares.sum(axis=0) <= ROUNDING, dtype=np.bool_)
+
+    @cached_property
+    def unequal(self) -> Flags:
+        """Whether cases hold different shares of what a metric counts."""
+        return np.asarray(self.shares.max(axis=0, initial=0.0) * self.cases > 1 + ROUNDING, dtype=np.bool_)
+
+    def _weighed(self) -> tuple[Counts, Values, Values, Values, Values, Values]:
+        """The heaviest case on either side, its share, and the difference without it and on equal weights.
+
+        Equal weights are the mean over the cases that both sides have a value of, with its sign flips.
+        """
+        before, after = self.sides
+        held = np.maximum(np.nan_to_num(before.shares), np.nan_to_num(after.shares))
+        heaviest = held.argmax(axis=0) if len(held) else np.zeros(self.cases.shape, dtype=np.int64)
+        share = held.max(axis=0, initial=0.0)
+        results = np.full((4, *self.cases.shape), np.nan)
+        some = self.unequal & (share > HEAVY) & (share * self.cases > HEAVY_BESIDE_EQUALS)
+        if some.any():
+            place = heaviest[some]
+            rest = (after.without.mean(axis=1) - before.without.mean(axis=1))[:, some]
+            results[0][some] = np.take_along_axis(rest, place[np.newaxis], axis=0)[0]
+            own = (after.alone.mean(axis=1) - before.alone.mean(axis=1))[:, some]
+            known = np.isfinite(own)
+            results[1][some] = _divide(np.where(known, own, 0.0).sum(axis=0), known.sum(axis=0).astype(float))
+            results[2][some], results[3][some] = sign_flips(np.where(known, own, 0.0))
+        return heaviest, share, *results
+
+    def _trial_variance(self) -> Values:
+        sides = [side for side in self.contributions if side.shape[1] > 1]
+        freedom = self.cases * sum(side.shape[1] - 1 for side in sides)
+        squares = np.zeros(self.cases.shape)
         for side in sides:
             squares += ((side - side.mean(axis=1, keepdims=True)) ** 2).sum(axis=(0, 1))
-        result = np.full(cases.shape, np.nan)
-        np.divide(squares, freedom, out=result, where=freedom > 0)
-        return result
+        return _divide(squares, np.broadcast_to(freedom, squares.shape).astype(np.float64))
 
 
-def _binary(side: Values) -> Flags:
-    return np.asarray((np.abs(np.abs(side - 0.5) - 0.5) <= ROUNDING).all(axis=(0, 1)), dtype=np.bool_)
+def _binary(alone: Values) -> Flags:
+    """Whether every value is right or wrong, with nothing between; cases without any do not count."""
+    right_or_wrong = (np.abs(np.abs(alone - 0.5) - 0.5) <= ROUNDING) | np.isnan(alone)
+    return np.asarray(right_or_wrong.all(axis=(0, 1)), dtype=np.bool_)
+
+
+def _reach(before: Values, after: Values) -> Values:
+    low, high = (
+        np.stack([reduce(side, axis=(0, 1), initial=start) for side in (before, after)])
+        for reduce, start in ((np.fmin.reduce, np.inf), (np.fmax.reduce, -np.inf))
+    )
+    least, most = low.min(axis=0), high.max(axis=0)
+    fractions = (least >= -ROUNDING) & (most <= 1 + ROUNDING)
+    with np.errstate(invalid="ignore"):
+        return np.where(fractions, 1.0, most - least)
 
 
 @dataclass(frozen=True)
@@ -154,19 +244,40 @@ class Moments:
     after: Values
     cases: Counts
     """How many cases the metric applies to."""
+    effective: Values
+    """How many equal cases would weigh as these do: 1 ÷ Σ share²."""
     total: Values
     """The sum of the cases' differences."""
     squares: Values
     """The sum of their squares."""
     spread: Values
-    """Their standard deviation; NaN below two cases."""
+    """Their standard deviation around what each would contribute to the difference by its share, every
+    square divided by 1 − share: for a mean the usual one. NaN below two cases."""
     rose: Counts
-    """How many cases rose."""
+    """How many cases have a higher value of their own."""
     fell: Counts
+    differing: Counts
+    """How many cases contribute to a difference."""
     binary: Flags
-    """Whether every case of every trial is right or wrong, with nothing between."""
+    """Whether every case of every trial is right or wrong, with nothing between, and all weigh the same."""
+    reach: Values
+    """By how much a case may differ: 1 for values between 0 and 1, else the range of the values there are."""
     trial_variance: Values
     """The variance of one trial of a case around the case's mean, over both sides; NaN if unknown."""
+    p_fall: Values
+    """The sign-flip test: how often chance alone brings a sum so low …"""
+    p_rise: Values
+    """… and so high."""
+    heaviest: Counts
+    """The place of the case that holds most of what the metric counts, on either side."""
+    share: Values
+    """How much of it that is."""
+    without_heaviest: Values
+    """The difference without that case; NaN where none is heavy, as in what follows."""
+    equal_difference: Values
+    """The difference of the means over cases."""
+    equal_p_fall: Values
+    equal_p_rise: Values
 
     @property
     def difference(self) -> Values:
@@ -182,7 +293,7 @@ class Moments:
 
 
 def paired(before: LeaveOneOut, after: LeaveOneOut) -> Pairs:
-    """Pair two sides whose cases stand in the same order; a metric's cases are those of either side."""
+    """Pair two sides whose cases stand in the same order."""
     if (
         before.without.shape[:1] + before.without.shape[2:]
         != after.without.shape[:1] + after.without.shape[2:]
@@ -191,16 +302,13 @@ def paired(before: LeaveOneOut, after: LeaveOneOut) -> Pairs:
             f"the sides do not fit: {_shape(before)} before and {_shape(after)} after; align the cases"
         )
     applies = before.applies | after.applies
-    cases = applies.sum(axis=0)
-    sides = [_pseudo_values(side, cases, applies) for side in (before, after)]
-    return Pairs(before.value, after.value, sides[0], sides[1], applies)
+    held = [
+        np.where(np.isnan(side.shares), other.shares, side.shares)
+        for side, other in ((before, after), (after, before))
+    ]
+    return Pairs((before, after), applies, np.nan_to_num((held[0] + held[1]) / 2))
 
 
 def _shape(side: LeaveOneOut) -> str:
     cases, _, *metrics = side.without.shape
     return f"{cases} cases × {'×'.join(map(str, metrics))} metrics"
-
-
-def _pseudo_values(side: LeaveOneOut, cases: Counts, applies: Flags) -> Values:
-    values = np.where(cases >= 2, cases * side.whole - (cases - 1) * side.without, side.whole)
-    return np.where(applies[:, np.newaxis], values, 0.0)

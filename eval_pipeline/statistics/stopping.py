@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_pipeline.statistics.arrays import Flags, Values
+from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.looks import LEVELS, Plan, nominal_levels
 from eval_pipeline.statistics.power import t_quantile
 from eval_pipeline.statistics.verdicts import (
     CHANGE_EXPONENT,
     NO_CHANGE_EXPONENT,
-    Estimate,
     Rules,
     adjusted_p_values,
     verdicts,
@@ -64,13 +64,14 @@ class Progress:
         return None if self.worthwhile else "futile"
 
 
-def progress(estimates: Sequence[Estimate], rules: Rules) -> Progress:
+def progress(estimates: Sequence[Estimate], rules: Sequence[Rules]) -> Progress:
     """Where the comparisons of one side stand after the trials that it has; they are one family."""
     p_values = adjusted_p_values(estimates, rules)
     family = sum(each.moments.cases.shape[-1] for each in estimates)
-    chances = [_chances(each, rules, family) for each in estimates]
+    chances = [_chances(each, rule, family) for each, rule in zip(estimates, rules, strict=True)]
     verdict = np.concatenate(
-        [verdicts(each, rules, *both) for each, both in zip(estimates, p_values, strict=True)], axis=-1
+        [verdicts(each, rule, *both) for each, rule, both in zip(estimates, rules, p_values, strict=True)],
+        axis=-1,
     )
     regressed, other = (np.concatenate(parts, axis=-1) for parts in zip(*chances, strict=True))
     settled = verdict != "inconclusive"
@@ -98,7 +99,7 @@ def _chances(estimate: Estimate, rules: Rules, family: int) -> _Chances:
     end, wander = np.sqrt(last), np.sqrt(np.maximum(now - last, 0.0))
     share = rules.alpha / max(family, 1)
     change = t_quantile(estimate.freedom, 1 - _last_level(plan, share, CHANGE_EXPONENT))
-    exclude = t_quantile(estimate.freedom, 1 - _last_level(plan, 1 - rules.assurance, NO_CHANGE_EXPONENT))
+    exclude = t_quantile(estimate.freedom, 1 - _last_level(plan, rules.alpha, NO_CHANGE_EXPONENT))
     gain = rules.direction * moments.difference
     size = np.maximum(change * end, rules.noticeable)
     return _Chances(

@@ -68,7 +68,7 @@ def test_no_change_is_settled_after_the_first_trial(toy: Project, measured: Faul
     assert stopped(answers) == Stopping("settled", TrialRange(1, 5), 1, CASES, "baseline guess-v1.0")
     assert stopped(answers).calls_saved == 4 * CASES
     assert (answers.identity.trials, answers.identity.plan) == (1, TrialRange(1, 5))
-    assert compared(toy, answers).verdict == "unchanged"
+    assert compared(toy, answers).verdict == "identical"
 
 
 def test_a_clear_drop_is_settled_early_and_blocks(toy: Project, measured: FaultServer) -> None:

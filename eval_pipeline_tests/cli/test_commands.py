@@ -104,7 +104,7 @@ def test_promotion_records_who_and_why(evaluated: Project) -> None:
     shown = json.loads(invoke(evaluated, "baseline", "show", "decomposition", "--json").stdout)[0]
     assert (shown["version"], shown["promoted_by"], shown["reason"]) == (V12, "Ada", "better in all")
     compared = json.loads(invoke(evaluated, "compare", "decomposition", "--prompt", V12, "--json").stdout)
-    assert compared["verdict"] == "unchanged"
+    assert compared["verdict"] == "identical"
     assert "better in all" in invoke(evaluated, "baseline", "show", "decomposition").stdout
 
 

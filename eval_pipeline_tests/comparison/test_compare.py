@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison, MetricChange, Side, compare
 from eval_pipeline.comparison.changes import metric_change
+from eval_pipeline.comparison.evidence import drops_of
 from eval_pipeline.comparison.records import Evidence
 from eval_pipeline.decisions import Approval, Standing
 from eval_pipeline.gates import Gate, Regression
@@ -33,50 +34,85 @@ APPROVAL = Gate(fail="< 0.60", passes=">= 0.70", regression=Regression(0.01, 0.0
 RATE = Gate(fail="> 0.05", passes="<= 0.02", regression=RULES)
 
 
+def evidence(verdict: Any) -> Evidence:
+    return Evidence(20, verdict, None, None, None, None, None, None, None)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "action"),
     [
-        (0.80, 0.80, "unchanged", "proceed"),
-        (0.80, 0.805, "unchanged", "proceed"),
-        (0.80, 0.81, "improved", "proceed"),
-        (0.80, 0.791, "unchanged", "proceed"),
         (0.80, 0.79, "regressed", "investigate"),
         (0.80, 0.75, "regressed", "investigate"),
         (0.80, 0.7499, "regressed", "block"),
-        (0.61, 0.595, "regressed", "block"),  # a small drop into the fail zone
+        (0.61, 0.595, "no worse", "block"),  # a small drop into the fail zone
         (0.55, 0.545, "unchanged", "proceed"),  # it was there before
-        (0.80, None, "regressed", "block"),  # the metric is gone
-        (None, 0.80, "improved", "proceed"),
-        (None, None, "unchanged", "proceed"),
     ],
 )
-def test_the_regression_table(before: float | None, after: float | None, verdict: str, action: str) -> None:
-    change = metric_change("recall", before, after, "higher", "fraction", GATE)
+def test_the_regression_table(before: float, after: float, verdict: str, action: str) -> None:
+    change = metric_change("recall", before, after, "higher", "fraction", GATE, evidence(verdict))
     assert (change.verdict, change.action) == (verdict, action)
 
 
 @pytest.mark.parametrize(
-    ("after", "action"), [(0.029, "proceed"), (0.03, "investigate"), (0.051, "block"), (0.08, "block")]
+    ("before", "after", "verdict", "action"),
+    [
+        (0.80, None, "regressed", "block"),  # the metric is gone
+        (None, 0.80, "improved", "proceed"),
+        (None, None, "identical", "proceed"),
+        (0.80, 0.80, "identical", "proceed"),
+        (0.80, 0.85, "inconclusive", "proceed"),
+        (0.80, 0.78, "inconclusive", "investigate"),
+    ],
 )
+def test_without_evidence_only_facts_are_told(
+    before: float | None, after: float | None, verdict: str, action: str
+) -> None:
+    change = metric_change("run_stability", before, after, "higher", "fraction", GATE)
+    assert (change.verdict, change.action) == (verdict, action)
+
+
+@pytest.mark.parametrize(("after", "action"), [(0.03, "investigate"), (0.051, "block"), (0.08, "block")])
 def test_lower_can_be_better(after: float, action: str) -> None:
-    assert metric_change("hallucination_rate", 0.02, after, "lower", "fraction", RATE).action == action
+    change = metric_change(
+        "hallucination_rate", 0.02, after, "lower", "fraction", RATE, evidence("regressed")
+    )
+    assert change.action == action
 
 
 def test_five_points_are_points_and_not_percent() -> None:
     """0.80 → 0.76 is a drop of 5 % but of 4 points."""
-    assert metric_change("recall", 0.80, 0.76, "higher", "fraction", GATE).action == "investigate"
+    change = metric_change("recall", 0.80, 0.76, "higher", "fraction", GATE, evidence("regressed"))
+    assert change.action == "investigate"
 
 
 def test_a_gate_can_ask_for_an_approval() -> None:
-    assert (
-        metric_change("overall_index", 0.80, 0.74, "higher", "fraction", APPROVAL).action == "needs_approval"
-    )
-    assert metric_change("overall_index", 0.62, 0.59, "higher", "fraction", APPROVAL).action == "block"
+    for before, after, action in ((0.80, 0.74, "needs_approval"), (0.62, 0.59, "block")):
+        change = metric_change(
+            "overall_index", before, after, "higher", "fraction", APPROVAL, evidence("regressed")
+        )
+        assert change.action == action
 
 
 def test_an_ungated_metric_is_shown_and_stops_nothing() -> None:
-    change = metric_change("duplicate_rate", 0.0, 0.9, "lower", "fraction", None)
+    change = metric_change("duplicate_rate", 0.0, 0.9, "lower", "fraction", None, evidence("regressed"))
     assert (change.verdict, change.action, change.gated) == ("regressed", "proceed", False)
+
+
+def test_a_gate_without_a_table_has_the_tolerance_of_its_unit_and_does_not_block() -> None:
+    bare = Gate(fail="< 0.10", passes=">= 0.20")
+    change = metric_change("recall", 0.80, 0.60, "higher", "fraction", bare, evidence("regressed"))
+    assert (change.action, change.doubtful) == ("investigate", False)
+    assert change.reason.endswith("worse by more than 5.0 points")
+
+
+@pytest.mark.parametrize(
+    ("unit", "before", "block"), [("fraction", 0.5, 0.05), ("points", 60.0, 5.0), ("number", -40.0, 2.0)]
+)
+def test_a_metric_without_a_tolerance_of_its_own_has_one_by_its_unit(
+    unit: Any, before: float, block: float
+) -> None:
+    assert drops_of(None, unit, before).block == pytest.approx(block)
+    assert drops_of(GATE, unit, before) == RULES
 
 
 NAMES = [f"case-{number:02}" for number in range(20)]
@@ -143,7 +179,7 @@ def test_cases_that_come_go_or_change_are_left_out_and_named() -> None:
 def test_up_to_a_tenth_may_be_left_out() -> None:
     hashes = {each.case.id: each.input_hash for each in CASES[2:]}
     found = compared(side(ALL_GOOD, hashes), side(ALL_GOOD))
-    assert (found.verdict, found.action, found.shared) == ("unchanged", "proceed", 18)
+    assert (found.verdict, found.action, found.shared) == ("identical", "proceed", 18)
 
 
 def test_nothing_in_common_is_incomparable() -> None:
@@ -194,8 +230,8 @@ def test_a_drop_beyond_the_tolerance_that_may_be_chance_is_looked_at_or_blocks_a
 
 
 def test_an_uncertain_metric_says_what_would_settle_it() -> None:
-    evidence = Evidence(20, "inconclusive", -0.2, 0.02, 0.1, 0.05, 0.12, 80, 4)
-    found = metric_change("recall", 0.80, 0.72, "higher", "fraction", GATE, evidence)
+    unclear = Evidence(20, "inconclusive", -0.2, 0.02, 0.1, 0.05, 0.12, 80, 4)
+    found = metric_change("recall", 0.80, 0.72, "higher", "fraction", GATE, unclear)
     assert found.reason.endswith("4 trials or 80 cases would show a drop of 5.0 points")
     assert found.movement == "recall fell 8.0 points (95 % CI from a fall of 20.0 to a rise of 2.0 points)"
 
@@ -210,6 +246,8 @@ def test_an_uncertain_metric_says_what_would_settle_it() -> None:
         (0.795, "inconclusive", "proceed"),
         (0.82, "inconclusive", "proceed"),
         (0.78, "unchanged", "proceed"),  # a drop that nothing stands behind
+        (0.80, "identical", "proceed"),
+        (0.79, "no worse", "proceed"),
         (0.59, "inconclusive", "block"),  # into the fail zone, certain or not
         (0.85, "improved", "proceed"),
     ],
@@ -217,8 +255,7 @@ def test_an_uncertain_metric_says_what_would_settle_it() -> None:
 def test_the_verdict_comes_from_the_evidence_and_the_action_from_the_table(
     after: float, verdict: Any, action: str
 ) -> None:
-    evidence = Evidence(20, verdict, None, None, None, None, None, None, None)
-    found = metric_change("recall", 0.80, after, "higher", "fraction", GATE, evidence)
+    found = metric_change("recall", 0.80, after, "higher", "fraction", GATE, evidence(verdict))
     assert (found.verdict, found.action) == (verdict, action)
 
 

@@ -99,7 +99,7 @@ def test_the_way_of_a_regression_that_somebody_approves(toy: Project, worse: Fau
     assert "passes, by approval" in (toy.root / "gate.md").read_text()
     assert "approved by Ada" in (toy.root / "gate.xml").read_text()
     assert invoke(toy, "baseline", "promote", "toy", CANDIDATE, "--reason", "agreed").returncode == 0
-    assert compared(toy).comparison.verdict == "unchanged"
+    assert compared(toy).comparison.verdict == "identical"
 
 
 def test_the_check_passes_as_approved_and_the_command_line_says_so(toy: Project, worse: FaultServer) -> None:
