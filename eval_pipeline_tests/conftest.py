@@ -54,6 +54,7 @@ SLOW = (
     "automation/test_alerts.py",
     "automation/test_sensors.py",
     "comparison/test_trends.py",
+    "scoring/test_probing.py",
     "statistics/test_simulation.py",
     "store/test_history.py",
     "suites/grounded_qa/test_files.py",

@@ -13,7 +13,7 @@ from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import probe_section
-from eval_pipeline.scoring import Probed, probe_suite
+from eval_pipeline.scoring import probe_suite
 from eval_pipeline.stages import Workbench, probe_cases
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.conftest import REPOSITORY
@@ -106,22 +106,15 @@ KNOWN = {
 """Rules that are broken today, by suite, rule and probe, each with the reason. It only shrinks."""
 
 
-@pytest.fixture(scope="module", params=suite_names(PROJECT))
-def shipped(request: pytest.FixtureRequest) -> tuple[kit.Suite, Probed]:
-    suite = find_suite(PROJECT, request.param)
+@pytest.mark.parametrize("name", suite_names(PROJECT))
+def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(name: str) -> None:
+    """`eval-pipeline golden probe --docs docs/suites.md` writes the tables."""
+    suite = find_suite(PROJECT, name)
     bench = Workbench(PROJECT, suite)
     cases = [each.case for each in read_cases(suite, bench.golden_folder, Problems())]
-    return suite, probe_cases(bench, cases)
-
-
-def test_every_shipped_suite_keeps_the_rules(shipped: tuple[kit.Suite, Probed]) -> None:
-    suite, probed = shipped
-    found = {(suite.name, each.rule, each.probe): each.message for each in probed.broken}
-    assert found.keys() == {key for key in KNOWN if key[0] == suite.name}, found
+    probed = probe_cases(bench, cases)
+    found = {(name, each.rule, each.probe): each.message for each in probed.broken}
+    assert found.keys() == {key for key in KNOWN if key[0] == name}, found
     assert probed.probes[0].name == "oracle"
     assert not [note for note in probed.oracle_notes if "no reason is given" in note]
-
-
-def test_the_tables_in_the_docs_are_current(shipped: tuple[kit.Suite, Probed]) -> None:
-    """`eval-pipeline golden probe --docs docs/suites.md` writes them."""
-    assert probe_section(*shipped) in DOCS
+    assert probe_section(suite, probed) in DOCS
