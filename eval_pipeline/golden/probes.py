@@ -69,16 +69,12 @@ def make_probes(
         except NotApplicable as reason:
             reasons[name] = str(reason)
     empty = {name: "it has no answer to any case" for name, values in answers.items() if not values}
-    carried = maker.carried
-    return Probes(
-        maker.oracle,
-        {
-            name: {case_id: _carry(value, carried.get(case_id, {})) for case_id, value in values.items()}
-            for name, values in answers.items()
-            if values
-        },
-        reasons | empty,
-    )
+    carried = {
+        name: {case_id: _carry(value, maker.carried.get(case_id, {})) for case_id, value in values.items()}
+        for name, values in {ORACLE: maker.oracle, **answers}.items()
+        if values
+    }
+    return Probes(carried.pop(ORACLE, {}), carried, reasons | empty)
 
 
 def shuffled_sets(values: Values, ranked: Sequence[str]) -> Values:

@@ -10,6 +10,8 @@ from eval_pipeline.project import Project
 from eval_pipeline_tests.conftest import REPOSITORY, TOY
 
 CASES = 100
+SOUNDS = (("woof", "dog"), ("meow", "cat"))
+"""What is asked in turn, so that no constant answer passes."""
 BODY = "Which animal says {{ sound }}? Perhaps {{ hints[0] }}.\n"
 
 
@@ -18,7 +20,8 @@ def make_project(root: Path) -> Project:
     shutil.copytree(TOY, root, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
     shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
     project = Project(root, root / ".eval")
-    cases = ({"id": f"case-{number:03}", "sound": "meow", "animal": "cat"} for number in range(CASES))
+    asked = ((number, *SOUNDS[number % 2]) for number in range(CASES))
+    cases = ({"id": f"case-{number:03}", "sound": sound, "animal": animal} for number, sound, animal in asked)
     cases_file(project).write_text("".join(json.dumps(case) + "\n" for case in cases))
     return project
 
@@ -43,7 +46,7 @@ def record(project: Project, version: str, right: int) -> None:
     """Outputs of another system for a version: the first so many are right."""
     file = project.root / "recorded" / "toy" / f"{version}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    animals = ["cat"] * right + ["dog"] * (CASES - right)
+    animals = (SOUNDS[(number + (number >= right)) % 2][1] for number in range(CASES))
     answers = (
         {"case_id": f"case-{number:03}", "output": {"animal": animal, "hints": []}}
         for number, animal in enumerate(animals)
