@@ -17,6 +17,8 @@ FEW = 30
 """From so many cases on, their own scatter says enough of itself for an interval."""
 ENOUGH = 5
 """So many cases that differ show by how much cases differ."""
+SKEWED = 1.25
+"""By how much sign flips count as less where sides have different numbers of trials."""
 FLIPPED_FROM = 10
 """From so many cases on, signs can be flipped in enough ways to say something of many metrics."""
 
@@ -151,7 +153,7 @@ class Estimate:
         """Sign flips; below ten cases paired t; exact McNemar for one trial of right or wrong.
 
         Sides with different numbers of trials could not simply change places: their noise is skewed
-        differently. There sign flips convince only together with t.
+        differently. There sign flips of right or wrong convince only together with t, others a little less.
         """
         from scipy import special
 
@@ -160,7 +162,9 @@ class Estimate:
         with np.errstate(divide="ignore", invalid="ignore"):
             by_t = special.stdtr(self.freedom, difference / self.standard_error)
         flips = moments.p_fall if sign > 0 else moments.p_rise
-        many = np.maximum(flips, by_t) if moments.trials[0] != moments.trials[1] else flips
+        many = flips
+        if moments.trials[0] != moments.trials[1]:
+            many = np.where(moments.binary, np.maximum(flips, by_t), np.minimum(SKEWED * flips, 1.0))
         chosen = np.where(self.constant, flips, np.where(moments.cases >= FLIPPED_FROM, many, by_t))
         won = moments.rose if sign > 0 else moments.fell
         discordant = special.bdtr(won.astype(np.float64), moments.rose + moments.fell, 0.5)

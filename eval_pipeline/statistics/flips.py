@@ -10,7 +10,7 @@ import numpy as np
 from eval_pipeline.statistics.arrays import ROUNDING, Values
 
 EXACT = 12
-"""Up to so many cases every assignment of signs is counted; beyond, a saddlepoint stands for them."""
+"""Where no more cases differ, every assignment of signs is counted; beyond, a saddlepoint is near."""
 GRAINS = (1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2, 1.0)
 """Of cases that are right or wrong in some trials, or half right."""
 STEPS = 12
@@ -25,18 +25,25 @@ def sign_flips(differences: Values) -> tuple[Values, Values]:
     """
     cases = len(differences)
     table = np.reshape(differences, (cases, int(np.prod(differences.shape[1:]))))
-    low, high = np.empty(table.shape[1]), np.empty(table.shape[1])
-    size = 2**cases if cases <= EXACT else cases
-    block = max(1, NUMBERS_AT_ONCE // max(size, 1))
-    for start in range(0, table.shape[1], block):
-        part = slice(start, start + block)
-        low[part], high[part] = _counted(table[:, part]) if cases <= EXACT else _saddlepoint(table[:, part])
-    known = np.isfinite(table).all(axis=0)
-    below, above = (np.where(known, each, np.nan).reshape(differences.shape[1:]) for each in (low, high))
+    table = np.where(np.abs(table) <= ROUNDING, 0.0, table)
+    few = (table != 0).sum(axis=0) <= EXACT
+    p_values = np.empty((2, table.shape[1]))
+    for chosen, size, test in ((few, 2**EXACT, _counted), (~few, cases, _saddlepoint)):
+        places = np.flatnonzero(chosen)
+        block = max(1, NUMBERS_AT_ONCE // max(size, 1))
+        for start in range(0, len(places), block):
+            part = places[start : start + block]
+            p_values[:, part] = test(table[:, part])
+    p_values[:, ~np.isfinite(table).all(axis=0)] = np.nan
+    below, above = p_values.reshape(2, *differences.shape[1:])
     return below, above
 
 
 def _counted(table: Values) -> tuple[Values, Values]:
+    """The shares of all assignments of signs; at most `EXACT` cases of each metric differ."""
+    if len(table) > EXACT:
+        last = np.argpartition(np.abs(table), len(table) - EXACT, axis=0)[len(table) - EXACT :]
+        table = np.take_along_axis(table, last, axis=0)
     sums = np.zeros((1, table.shape[1]))
     for row in table:
         sums = np.concatenate([sums + row, sums - row])
