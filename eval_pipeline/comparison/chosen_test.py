@@ -25,13 +25,16 @@ class ChosenTest(NamedTuple):
 def chosen_tests(suite: Suite, before: Scores, after: Scores, chosen: ChosenTest) -> Iterator[MetricTest]:
     """The test on every metric: one value for each case and side, the mean over its trials.
 
-    For a mean over cases that is the case's own value, for pooled metrics what it contributes to the whole.
+    For a mean over cases that is the case's own value, for pooled metrics its jackknife pseudo-value.
     """
     metrics = all_metrics(suite)
     pairs = paired(left_out(metrics, before), left_out(metrics, after))
+    values = [
+        (pairs.cases * side.whole - (pairs.cases - 1) * side.without).mean(axis=1) for side in pairs.sides
+    ]
     for place, metric in enumerate(metrics):
         applies = pairs.applies[:, place]
-        old, new = (side.mean(axis=1)[applies, place] for side in pairs.contributions)
+        old, new = (each[applies, place] for each in values)
         if reason := _obstacle(old, new, chosen.name):
             yield MetricTest(metric.name, chosen.name, chosen.alpha, len(old), reason=reason)
             continue

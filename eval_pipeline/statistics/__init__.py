@@ -6,7 +6,7 @@ metrics come last. SciPy is imported where it is used.
 
 # fmt: off
 __all__ = [
-    "arrays", "looks", "multiplicity", "pairs", "power", "significance", "slides", "stopping", "variation",
-    "verdicts",
+    "arrays", "estimates", "flips", "looks", "multiplicity", "pairs", "power", "significance", "slides",
+    "stopping", "variation", "verdicts",
 ]
 # fmt: on
