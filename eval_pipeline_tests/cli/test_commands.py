@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import versions_in
+from eval_pipeline.prompts import active_versions, load_prompts
 from eval_pipeline.store import Store
-from eval_pipeline.suites import suite_names
+from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.conftest import TOY, copy_project
 from eval_pipeline_tests.running import baseline_outputs, begin, command, command_line, ended, invoke
 
@@ -59,15 +60,16 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
     done = command(project, "run", "all", "--prompt", "all")
     assert done.returncode == 1, done.stderr  # v2.0 of decomposition fails its gates
     for name in suite_names(project):
-        for version in versions_in(project.prompts(name)):
-            assert f"\n{name}: {version}\n" in f"\n{done.stdout}"
-            compared = Store(project.state).compared(name, version)
+        suite = find_suite(project, name)
+        (active,) = active_versions(suite, project.prompts(name))
+        for prompt in load_prompts(suite, project.prompts(name), Problems()):
+            assert f"\n{name}: {prompt.version}\n" in f"\n{done.stdout}"
+            compared = Store(project.state).compared(name, prompt.version)
             assert compared is not None
             assert not compared.missing
-            replaced = [each.before for each in compared.comparisons if each.role != "baseline"]
-            in_use = f"{version.rpartition('-')[0]}-v1.1 (in use)"
-            assert replaced == ([in_use] if version.endswith("-v2.0") else []), version
-            assert bool(compared.note) == version.endswith("-v1.1")
+            replaced = [f"{active} (in use)" in each.before for each in compared.comparisons]
+            assert any(replaced) == (prompt.front.status == "candidate"), prompt.version
+            assert bool(compared.note) == (prompt.version == active)
     assert "heritage summary: Every heritage task meets its targets." in done.stdout
 
 
