@@ -139,7 +139,7 @@ class _Compared:
         checked = slice(1) if drop else slice(None)
         known = np.isfinite(first.low)[:, checked]
         covered = ((first.low <= -drop) & (-drop <= first.high))[:, checked]
-        error = float(first.difference[:, checked].std())
+        error = float(self.fixed[trials].difference[:, checked].std())  # of all metrics: they scatter alike
         unchanged, no_worse = oracle(first.difference[:, 0], error, RULES.alpha / metrics)
         ours = [np.isin(verdicts[:, 0], names) for names in (UNCHANGED, NO_WORSE)]
         regressed = called(verdicts == "regressed", drop)

@@ -24,8 +24,7 @@ from eval_pipeline.orchestration.checks import gate_check
 from eval_pipeline.project import Project
 from eval_pipeline.reports import readable
 from eval_pipeline.store import History, Store, database_url
-from eval_pipeline.suite import Suite, Sums, all_metrics, quantities
-from eval_pipeline.suite.metric import Ratio
+from eval_pipeline.suite import Ratio, Suite, Sums, all_metrics, quantities
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.cli.test_gate import commit, git
 from eval_pipeline_tests.conftest import copy_project
@@ -113,9 +112,9 @@ def comparisons(shown: Shown) -> list[dict[str, Any]]:
 
 
 def test_there_is_something_to_walk(evaluated: dict[str, Shown]) -> None:
-    both = {name: [each["role"] for each in comparisons(one)] for name, one in evaluated.items()}
-    assert both == {"decomposition": ["baseline", "replaced"], "review": ["baseline"]}
-    assert [each["name"] for each in comparisons(evaluated["review"])[0]["readings"]] == ["improvement_delta"]
+    assert [each["role"] for each in comparisons(evaluated["decomposition"])] == ["baseline", "replaced"]
+    for each in comparisons(evaluated["review"]):
+        assert [reading["name"] for reading in each["readings"]] == ["improvement_delta"]
 
 
 def test_the_gate_says_what_was_touched_and_shows_what_got_worse(evaluated: dict[str, Shown]) -> None:
@@ -219,6 +218,39 @@ def test_report_and_summary_show_the_numbers(shown: Shown) -> None:
             assert each["conclusion"] in readable(text), name
             for reading in each["readings"]:
                 assert reading["text"] in readable(text), name
+
+
+def test_a_case_that_weighs_much_is_named_with_what_differs_without_it(evaluated: dict[str, Shown]) -> None:
+    shown = evaluated["review"]
+    found = rows(shown.report)
+    for each in comparisons(shown):
+        heavy = [one for one in each["metrics"] if one["evidence"] and one["evidence"]["heavy"]]
+        assert heavy
+        for metric in heavy:
+            unit, case = quantities(shown.suite)[metric["metric"]].unit, metric["evidence"]["heavy"]
+            sizes = (metric["difference"], case["equal_weights"], case["without"])
+            share = f"{case['case_id']} ({number(case['share'])})"
+            assert (metric["metric"], *(change(size, unit) for size in sizes), share) in found
+        for case_id in {metric["evidence"]["heavy"]["case_id"] for metric in heavy}:
+            (note,) = (line for line in each["notes"] if line.startswith(f"{case_id} alone holds much"))
+            for text in (shown.gate, shown.report, shown.summary):
+                assert note in readable(text)
+
+
+def test_another_number_of_trials_is_no_change(evaluated: dict[str, Shown]) -> None:
+    project, version = evaluated["review"].project, "review-document-v1.1"
+    run = ("run", "review", "--prompt", version, "--trials")
+    assert command(project, *run, "1").returncode == 0
+    promoted = invoke(project, "baseline", "promote", "review", version, "--reason", "the same answers")
+    assert promoted.returncode == 0, promoted.stderr
+    done = command(project, *run, "3")
+    assert done.returncode == 0, done.stdout
+    assert "identical; proceed." in done.stdout
+    for word in ("gone", "defined now", "baseline promote"):
+        assert word not in done.stdout
+    report = Store(project.state).report("review", version)
+    assert report
+    assert "and as many on both sides (here 1 and 3): run_stability" in readable(report)
 
 
 def part_of(shown: Shown) -> str:

@@ -81,6 +81,7 @@ def command(
     for name, problems in broken.items():
         _print_unusable(name, problems)
     codes = [BAD_INPUT] if broken else [0]
+    said: set[Problem] = set()
     for each, one in chosen:
         try:
             if dry_run:
@@ -88,14 +89,16 @@ def command(
             else:
                 codes.append(BLOCKED if _evaluate(project, each, one, options) else 0)
         except BadInput as bad:  # the other suites are evaluated all the same
-            _print_unusable(f"{each.name}: {one}", bad.problems)
+            new = [problem for problem in bad.problems if problem not in said]
+            _print_unusable(f"{each.name}: {one}", new or ["not evaluated either, for the same reason"])
+            said.update(new)
             codes.append(BAD_INPUT)
     if suite == ALL and not dry_run:
         _summarize(project)
     context.exit(max(codes))
 
 
-def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
+def _print_unusable(subject: str, problems: Sequence[Problem | str]) -> None:
     for problem in problems:
         click.echo(f"✗ {subject}: {problem}", err=True)
 

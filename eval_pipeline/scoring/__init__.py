@@ -5,6 +5,7 @@ from eval_pipeline.scoring.context import context_for, measured_models
 from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point, Step
 from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
 from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, prober_version, scorer_version
+from eval_pipeline.scoring.outages import lost_verdicts, outage_among
 from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
 from eval_pipeline.scoring.score import score_cases
 from eval_pipeline.scoring.scores import Scores
@@ -23,7 +24,7 @@ __all__ = [
     "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
     "Evaluation", "Identity", "MetricValue", "MissingCode", "OutputsScorer", "Point", "ProbeResult",
     "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary", "case_results", "context_for",
-    "engine_version", "measured_models", "probe_suite", "prober_version", "score_cases", "scorer_version",
-    "summarize",
+    "engine_version", "lost_verdicts", "measured_models", "outage_among", "probe_suite", "prober_version",
+    "score_cases", "scorer_version", "summarize",
 ]
 # fmt: on

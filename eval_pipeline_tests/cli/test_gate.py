@@ -337,6 +337,39 @@ def test_a_prompt_that_cannot_be_parsed_is_bad_input(repository: Project, conten
     assert told in done.stderr
 
 
+class Typo(NamedTuple):
+    """A misspelt field, and the commands that read its file."""
+
+    file: str
+    right: str
+    wrong: str
+    read_by: tuple[str, ...] = ("gate", "run", "golden")
+
+
+TYPOS = [
+    Typo(f"prompts/toy/{ACTIVE}.md", "status", "statu", ("gate", "run")),
+    Typo("engines.yaml", "kind", "knd", ("gate", "run")),
+    Typo("golden/toy/gates.yaml", "fail", "fial"),
+    Typo("golden/toy/cases/sounds.jsonl", "animal", "animl"),
+]
+
+
+@pytest.mark.parametrize("typo", TYPOS, ids=[each.file for each in TYPOS])
+def test_one_typo_is_one_problem_wherever_it_is_read(repository: Project, typo: Typo) -> None:
+    second_suite(repository, "")
+    candidate(repository, RIGHT)
+    file = repository.root / typo.file
+    assert typo.right in file.read_text()
+    file.write_text(file.read_text().replace(typo.right, typo.wrong, 1))
+    commands = {"gate": ("gate",), "run": ("run", "toy", "--prompt", "all"), "golden": ("golden", "check")}
+    for name in typo.read_by:
+        done = invoke(repository, *commands[name])
+        said = done.stdout + done.stderr
+        assert done.returncode == 2, said
+        assert said.count(f"{typo.wrong}: is not a known field. Did you mean {typo.right}?") == 1, said
+        assert "is missing" not in said
+
+
 def doubled(project: Project) -> None:
     shutil.copy(prompt_file(project, ACTIVE), prompt_file(project, CANDIDATE))
 
