@@ -19,7 +19,7 @@ PRODUCT = REPOSITORY / "eval_pipeline"
 TESTS = REPOSITORY / "eval_pipeline_tests"
 
 LAYERS = (
-    ("problems", "numbers", "project", "processes"),
+    ("problems", "numbers", "project", "processes", "terminal"),
     ("metrics", "statistics", "revisions"),
     ("language",),
     ("files",),

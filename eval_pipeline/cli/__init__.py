@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import BadInput
+from eval_pipeline.problems import BadInput, first_lines
+from eval_pipeline.terminal import say
 
 # fmt: off
 __all__ = [
@@ -67,26 +68,28 @@ def cli() -> None:
 def main() -> Any:
     """Run the command line; what a person can mend is printed, never a traceback."""
     gc.set_threshold(RARELY)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # not all are UTF-8
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(BAD_INPUT)
     except BadInput as bad:
-        for problem in bad.problems:
-            click.echo(problem, err=True)
-        click.echo(f"{counted(len(bad.problems), 'problem')}; nothing was changed.", err=True)
+        for line in first_lines(bad.problems):
+            say(line, err=True)
+        say(f"{counted(len(bad.problems), 'problem')}; nothing was changed.", err=True)
         sys.exit(BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+        say("Interrupted.", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BLOCKED)
     except OSError as error:
-        click.echo(f"{error.filename or 'input'}: {error.strerror or error}.", err=True)
+        say(f"{error.filename or 'input'}: {error.strerror or error}.", err=True)
         sys.exit(BAD_INPUT)
     except Exception:  # never to be taken for a gate that blocks
-        traceback.print_exc()
-        click.echo("This is a defect of eval-pipeline, or of a suite; nothing was decided.", err=True)
+        say(traceback.format_exc(), err=True)
+        say("This is a defect of eval-pipeline, or of a suite; nothing was decided.", err=True)
         sys.exit(CRASHED)
