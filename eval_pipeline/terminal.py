@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from eval_pipeline.secrets import masked
+
 _ACTING = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # all control characters but tabs and line ends
     r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # what turns the direction of text, or ends a line
@@ -14,8 +16,8 @@ _ACTING = re.compile(
 
 
 def safe(text: object) -> str:
-    """Text without anything that a terminal would act on; JSON stays JSON with the same values."""
-    return _ACTING.sub(lambda match: _escaped(match[0]), str(text))
+    """Text without secrets and what a terminal would act on; JSON stays JSON with the same values."""
+    return _ACTING.sub(lambda match: _escaped(match[0]), masked(str(text)))
 
 
 def say(message: object = "", *, err: bool = False) -> None:

@@ -19,6 +19,7 @@ PRODUCT = REPOSITORY / "eval_pipeline"
 TESTS = REPOSITORY / "eval_pipeline_tests"
 
 LAYERS = (
+    ("secrets",),
     ("problems", "numbers", "project", "processes", "terminal"),
     ("metrics", "statistics", "revisions"),
     ("language",),

@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 import traceback
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -69,7 +70,8 @@ def main() -> Any:
     """Run the command line; what a person can mend is printed, never a traceback."""
     gc.set_threshold(RARELY)
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # not all are UTF-8
+        if isinstance(stream, TextIOWrapper):  # not every one is UTF-8
+            stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
