@@ -7,6 +7,7 @@ import click
 
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.files import read_yaml, write_text
+from eval_pipeline.golden import LEDGER_FILE
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
@@ -14,7 +15,7 @@ from eval_pipeline.reports import Table, flat
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.review import protocol, questions, worksheets
-from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger, Step
+from eval_pipeline.suites.review.ledger import STEPS, Ledger, Step
 from eval_pipeline.terminal import safe, say
 
 SUITE = "review"

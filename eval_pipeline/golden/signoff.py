@@ -9,6 +9,9 @@ from eval_pipeline.files import files_below, files_hash, is_there, read_json, wr
 from eval_pipeline.problems import Problems, without_problems
 
 SIGN_OFF_FILE = "signoff.json"
+LEDGER_FILE = "ledger.jsonl"
+HEAD_FILE = "ledger.head.json"
+"""What vouches for itself, row by row, and grows without being signed off."""
 
 
 class SignOff(msgspec.Struct, frozen=True):
@@ -63,4 +66,6 @@ def _references(folder: Path) -> str:
     references = folder / "references"
     if not is_there(references):
         return ""
-    return files_hash(without_problems(lambda problems: files_below(references, problems)))
+    files = without_problems(lambda problems: files_below(references, problems))
+    kept = [file for file in files if file.name not in (LEDGER_FILE, HEAD_FILE)]
+    return files_hash(kept) if kept else ""
