@@ -107,3 +107,12 @@ def shown_path(path: str | Path) -> str:
         return str(Path(path).resolve().relative_to(Path.cwd()))
     except (ValueError, OSError, RuntimeError):  # links that lead in a circle
         return str(path)
+
+
+def is_text(path: str) -> bool:
+    """Whether a path is text in UTF-8; the bytes of a file's name may be anything."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -20,7 +20,8 @@ TESTS = REPOSITORY / "eval_pipeline_tests"
 
 LAYERS = (
     ("secrets",),
-    ("problems", "numbers", "project", "processes", "terminal"),
+    ("problems", "numbers", "processes", "terminal"),
+    ("project",),
     ("metrics", "statistics", "revisions"),
     ("language",),
     ("files",),

@@ -1,8 +1,10 @@
 """The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input, 70 a defect."""
 
+import errno
 import gc
 import importlib
 import os
+import re
 import sys
 import traceback
 from io import TextIOWrapper
@@ -34,6 +36,8 @@ COMMANDS = {
     "journal": "Show what metered calls have cost, and forget their answers.",
 }
 
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EIO}
+NO_DATABASE = re.compile("disk|open database|readonly|locked")
 RARELY = 50_000
 """So many objects are made before memory is searched for garbage: most of what a command loads, it keeps."""
 
@@ -88,10 +92,25 @@ def main() -> Any:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BLOCKED)
-    except OSError as error:
-        say(f"{error.filename or 'input'}: {error.strerror or error}.", err=True)
-        sys.exit(BAD_INPUT)
-    except Exception:  # never to be taken for a gate that blocks
+    except Exception as error:  # never to be taken for a gate that blocks
+        if cause := _cause_outside(error):
+            say(f"{cause}.", err=True)
+            sys.exit(BAD_INPUT)
         say(traceback.format_exc(), err=True)
         say("This is a defect of eval-pipeline, or of a suite; nothing was decided.", err=True)
         sys.exit(CRASHED)
+
+
+def _cause_outside(error: BaseException) -> str | None:
+    """What the machine has against it: a file that cannot be opened, a disk that is full."""
+    import sqlite3
+
+    if isinstance(error, OSError):
+        return f"{error.filename or 'input'}: {error.strerror or error}"
+    inner: BaseException | None = error
+    while inner := inner.__cause__ or inner.__context__:
+        if isinstance(inner, OSError) and inner.errno in NO_ROOM:
+            return f"{inner.filename or 'the disk of the state folder'}: {inner.strerror}"
+        if isinstance(inner, sqlite3.OperationalError) and NO_DATABASE.search(str(inner)):
+            return f"a database in the state folder cannot be used: {inner}; see its disk and permissions"
+    return None

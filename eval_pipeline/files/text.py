@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from eval_pipeline.problems import Problems, without_problems
+from eval_pipeline.problems import Problems, is_text, without_problems
 
 LARGEST_FILE = 64 * 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -56,9 +56,12 @@ def files_below(folder: Path, problems: Problems) -> list[Path]:
         remedy = "Check its permissions; what it holds would be missing."
         problems.add(error.filename, f"cannot be read: {error.strerror}", remedy)
 
-    return sorted(
-        Path(place, name) for place, _, names in os.walk(folder, onerror=unreadable) for name in names
-    )
+    walked = os.walk(folder, onerror=unreadable)
+    files = sorted(Path(place, name) for place, _, names in walked for name in names)
+    for file in files:
+        if not is_text(str(file)):
+            problems.add(file, "has a name that is not UTF-8", "Rename it.")
+    return [file for file in files if is_text(str(file))]
 
 
 def text_lines(text: str) -> list[str]:
