@@ -25,6 +25,8 @@ SHORT = 16
 """Claims shorter than this are looked at closely even if no word hints at a refusal."""
 LONGEST_CLAIM = 300
 """Characters. The document asks for a sentence; two parts of a question take two."""
+GOLD_CITED = 0.5
+"""The share of an answer's citations that must be gold for its case to pass."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -213,8 +215,13 @@ def _diagnose(
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
-    """A case passes when it is answered rightly with the right evidence, or rightly refused."""
-    return np.asarray(_right(sums) > 0, dtype=np.bool_)
+    """A case passes when it is rightly refused, or answered rightly, in a sentence and with evidence.
+
+    All passages together hold every answer: a claim of more than `LONGEST_CLAIM` characters passes nothing,
+    nor does one of whose citations less than half are gold.
+    """
+    pointed = (sums["long_claim"] == 0) & (sums["cited_gold"] >= GOLD_CITED * sums["cited"])
+    return np.asarray((_right(sums) > 0) & pointed, dtype=np.bool_)
 
 
 def is_answerable(case: GroundedCase) -> bool:
