@@ -16,6 +16,7 @@ from eval_pipeline.language.word_lists import line_lists
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
 from eval_pipeline.suites.grounded_qa.claims import states
+from eval_pipeline.suites.grounded_qa.corpus import Corpus
 from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
 
 REFUSAL = "not in context"
@@ -49,8 +50,10 @@ def score(items: kit.Items, context: kit.Context) -> kit.Batch:
     evidence = _evidence(gold, cited, retrieved, context.settings.k)
     hit = shipped & (evidence["cited_gold"] > 0) & (evidence["scoped"] > 0)
     correct = hit & answerable
+    texts = context.resources.texts if isinstance(context.resources, Corpus) else {}
     for index in np.flatnonzero(correct).tolist():
-        correct[index] = states(claims[index], expected[index])
+        known = [texts[citation] for citation in gold[index] if citation in texts]
+        correct[index] = states(claims[index], expected[index], known)
     near = shipped & ~correct
     for index in np.flatnonzero(near).tolist():
         near[index] = is_near_refusal(claims[index])
