@@ -36,6 +36,9 @@ ATTRIBUTES = tuple(each.name for each in msgspec.structs.fields(Description))
 GROUPS = ATTRIBUTES
 """By each of them every metric is also shown."""
 
+HELD_OUT = ("split", "test")
+"""The embedded engines' word lists and parameters were made with the other cases in view."""
+
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a heritage suite: which split is scored.
