@@ -41,11 +41,7 @@ HELD_OUT = ("split", "test")
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of a heritage suite: which split is scored.
-
-    What learns nothing from the golden set is scored on all of it; what was trained or tuned on
-    `train` and `dev` is scored on `test`.
-    """
+    """Settings of a heritage suite: which split is scored; by default every case."""
 
     split: Literal["all", "train", "dev", "test"] = "all"
 
