@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 
 import dagster as dg
 import pytest
 from hypothesis import settings
 
-from eval_pipeline import suites
 from eval_pipeline.project import Project
 from eval_pipeline_tests.postgres import Server, postgres_server
-from eval_pipeline_tests.running import instance_in
+from eval_pipeline_tests.running import forget_own_suites, instance_in
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("patient", deadline=None)
@@ -100,33 +96,30 @@ def project(tmp_path: Path) -> Project:
     return copy_project(tmp_path / "project")
 
 
-@contextmanager
-def copied(folder: Path, root: Path) -> Iterator[Project]:
-    """A copy of a project with suites of its own, which are forgotten afterwards."""
+@pytest.fixture(autouse=True)
+def _own_suites_are_forgotten() -> Iterator[None]:
+    """No test sees the suites that another one's project has of its own."""
+    yield
+    forget_own_suites()
+
+
+def copy_toy(folder: Path, root: Path) -> Project:
+    """A copy of a project with a suite of its own."""
     shutil.copytree(folder, root, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPOSITORY / "dagster.yaml", root / "dagster.yaml")
-    yield Project(root, root / ".eval")
-    suites.__path__[:] = [path for path in suites.__path__ if not path.startswith(str(root))]
-    for name in [name for name, module in sys.modules.items() if _lies_in(module, root)]:
-        del sys.modules[name]
-
-
-def _lies_in(module: ModuleType, root: Path) -> bool:
-    return str(getattr(module, "__file__", None)).startswith(str(root))
+    return Project(root, root / ".eval")
 
 
 @pytest.fixture
-def toy(tmp_path: Path) -> Iterator[Project]:
+def toy(tmp_path: Path) -> Project:
     """A project whose only own suite is the toy."""
-    with copied(TOY, tmp_path / "toy") as project:
-        yield project
+    return copy_toy(TOY, tmp_path / "toy")
 
 
 @pytest.fixture
-def text_toy(tmp_path: Path) -> Iterator[Project]:
+def text_toy(tmp_path: Path) -> Project:
     """A project whose only own suite compares texts."""
-    with copied(TEXT_TOY, tmp_path / "text_toy") as project:
-        yield project
+    return copy_toy(TEXT_TOY, tmp_path / "text_toy")
 
 
 @pytest.fixture

@@ -111,27 +111,22 @@ def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProc
         chdir(project.root),
         mock.patch.dict(os.environ, environment(project)),
         mock.patch.object(sys, "argv", given),
-        own_suites_forgotten(project),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as exited,
     ):
         main()
+    forget_own_suites()
     return subprocess.CompletedProcess(given, int(exited.value.code or 0), out.getvalue(), err.getvalue())
 
 
-@contextmanager
-def own_suites_forgotten(project: Project) -> Iterator[None]:
-    """What is imported of a project's own suites meanwhile is not there for other projects."""
-    own = f"{project.own_suites.resolve()}{os.sep}"
-    path, modules = list(suites.__path__), set(sys.modules)
-    try:
-        yield
-    finally:
-        suites.__path__[:] = path
-        for name in set(sys.modules) - modules:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(own):
-                del sys.modules[name]
+def forget_own_suites() -> None:
+    """What was imported of a project's own suites is not there for other projects."""
+    shipped = suites.__path__[0]
+    suites.__path__[:] = [shipped]
+    for name in [name for name in sys.modules if name.startswith(f"{suites.__name__}.")]:
+        if not str(getattr(sys.modules[name], "__file__", "")).startswith(shipped):
+            del sys.modules[name]
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from eval_pipeline.answers.record import (
     FIRST_TRIAL,
     LARGEST_TRIAL,
     MISSING,
+    MOST_TOKENS,
     STALE,
     TIMEOUT,
     Answer,
@@ -28,11 +29,11 @@ from eval_pipeline.answers.trials import (
 
 # fmt: off
 __all__ = [
-    "FIRST_TRIAL", "LARGEST_TRIAL", "MISSING", "RECORDED", "REMEDIES", "STALE", "TIMEOUT", "TOO_LARGE",
-    "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep", "AtLeastOne", "CostCounter",
-    "Costs", "Failure", "LineFormat", "OutOfStep", "Outage", "OutputSource", "OutputsIdentity", "Shortcut",
-    "StopReason", "Stopping", "TrialRange", "Trials", "Usable", "UsualLine", "costs_of", "error_lines",
-    "failure_of", "index_answers", "most_trials", "parse", "parse_trials", "recorded_format", "recorded_line",
-    "without_own",
+    "FIRST_TRIAL", "LARGEST_TRIAL", "MISSING", "MOST_TOKENS", "RECORDED", "REMEDIES", "STALE", "TIMEOUT",
+    "TOO_LARGE", "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep", "AtLeastOne",
+    "CostCounter", "Costs", "Failure", "LineFormat", "OutOfStep", "Outage", "OutputSource",
+    "OutputsIdentity", "Shortcut", "StopReason", "Stopping", "TrialRange", "Trials", "Usable",
+    "UsualLine", "costs_of", "error_lines", "failure_of", "index_answers", "most_trials", "parse",
+    "parse_trials", "recorded_format", "recorded_line", "without_own",
 ]
 # fmt: on

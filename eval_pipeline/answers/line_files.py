@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from eval_pipeline.answers.parsing import LARGEST_OUTPUT
-from eval_pipeline.answers.record import FIRST_TRIAL, Answer
+from eval_pipeline.answers.record import FIRST_TRIAL, Answer, Measure, TokenCount
 from eval_pipeline.files import RawLine, decode_block, decode_line, line_blocks, shown_field, violations_of
 from eval_pipeline.problems import Problems
 
@@ -27,9 +27,9 @@ class UsualLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     trial: int = FIRST_TRIAL
     error: None = None
     detail: str = ""
-    latency_ms: float | None = None
-    cost_usd: float | None = None
-    tokens: int | dict[str, int] | None = None
+    latency_ms: Measure | None = None
+    cost_usd: Measure | None = None
+    tokens: TokenCount | dict[str, TokenCount] | None = None
 
 
 @dataclass(frozen=True)

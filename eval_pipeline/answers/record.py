@@ -1,7 +1,7 @@
 """The record of an answer, and where answers can be looked up."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -10,6 +10,12 @@ LARGEST_TRIAL = 2**31
 MISSING = "missing"
 STALE = "stale"
 TIMEOUT = "timeout"
+MOST_TOKENS = 10**9
+"""No call has more; a larger number is a mistake of whoever counted."""
+
+TokenCount = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
+Measure = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+"""Milliseconds or dollars of one answer."""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,7 +9,7 @@ import msgspec
 
 from eval_pipeline.answers.line_files import AnswerFile, LineFormat, Shortcut, UsualLine
 from eval_pipeline.answers.parsing import decoded, first_json
-from eval_pipeline.answers.record import FIRST_TRIAL, LARGEST_TRIAL, Answer
+from eval_pipeline.answers.record import FIRST_TRIAL, LARGEST_TRIAL, Answer, Measure, TokenCount
 from eval_pipeline.problems import Problems
 
 
@@ -21,9 +21,9 @@ class RecordedLine(msgspec.Struct, frozen=True):
     output: msgspec.Raw = msgspec.Raw(b"null")
     error: str | None = None
     detail: str = ""
-    latency_ms: float | None = None
-    cost_usd: float | None = None
-    tokens: int | dict[str, int] | None = None
+    latency_ms: Measure | None = None
+    cost_usd: Measure | None = None
+    tokens: TokenCount | dict[str, TokenCount] | None = None
 
     def answer(self) -> Answer:
         """The answer this line records; a text output is taken as what the model wrote."""

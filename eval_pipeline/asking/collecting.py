@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -22,10 +23,12 @@ from eval_pipeline.answers import (
 )
 from eval_pipeline.asking.progress import Progress
 from eval_pipeline.asking.questions import Questions
-from eval_pipeline.engines import Engine
+from eval_pipeline.engines import Engine, MeteredEngine
 from eval_pipeline.store import AnswerTable, AnswerWriter
 
 T = TypeVar("T")
+
+LOOK_SECONDS = 1.0
 
 
 class Looks(Protocol):
@@ -123,7 +126,8 @@ async def _answered(
         carrying = replace(answer, carried=kept)
         return Answered(carrying, input_hash, failure_of(carrying, questions.output))
 
-    async with aclosing(engine.answer(questions.requests(engine, trials))) as answers:
+    asking = aclosing(engine.answer(questions.requests(engine, trials)))
+    async with _watching(engine, progress), asking as answers:
         async for answer in answers:
             key = answer.case_id, answer.trial
             if key not in asked:  # nobody asked, or it is answered already
@@ -138,6 +142,24 @@ async def _answered(
         missing = Answer(*first, error=MISSING, detail="the engine gave no answer")
         yield ready.get(first) or read(missing)
         del asked[first]
+
+
+@asynccontextmanager
+async def _watching(engine: Engine, progress: Progress) -> AsyncIterator[None]:
+    """Tell those who watch what a metered engine waits for, while it does."""
+
+    async def watch(metered: MeteredEngine) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            progress.wait(metered.waiting)
+
+    task = asyncio.create_task(watch(engine)) if isinstance(engine, MeteredEngine) else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

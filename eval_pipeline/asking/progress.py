@@ -20,6 +20,9 @@ class Progress(Protocol):
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there; `failure` says why it cannot be used."""
 
+    def wait(self, reason: str) -> None:
+        """What is being waited for at the moment; empty for nothing in particular."""
+
 
 class Silence:
     """For work that nobody watches."""
@@ -28,6 +31,9 @@ class Silence:
         """Say nothing."""
 
     def advance(self, answer: Answer, failure: Failure | None) -> None:
+        """Say nothing."""
+
+    def wait(self, reason: str) -> None:
         """Say nothing."""
 
 

@@ -66,6 +66,16 @@ def purge(suite: str | None, days: int | None, yes: bool) -> None:
         click.echo(f"{counted(journal.purge(suite=suite, before=before), 'answer')} forgotten.")
 
 
+@command.command("reset-limits")
+def reset_limits() -> None:
+    """Forget how much was asked lately, and every pause that an endpoint asked for. Answers stay."""
+    journal = _existing_journal()
+    if journal is not None:
+        with journal:
+            journal.buckets.reset()
+        click.echo("Limits and pauses begin anew with the next run.")
+
+
 def _existing_journal(*, quiet: bool = False) -> Journal | None:
     """The journal, unless it is a file that no run has written yet."""
     url = database_url(Project.find())

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import msgspec
 
-from eval_pipeline.answers import TIMEOUT, AtLeastOne, Trials
+from eval_pipeline.answers import MOST_TOKENS, TIMEOUT, AtLeastOne, Trials
 from eval_pipeline.engines.calls import (
     DENIED,
     MALFORMED,
@@ -384,7 +384,8 @@ def _message_in(body: bytearray, *, fallback: bool = True) -> str:
 
 
 def _tokens(count: Any) -> int | None:
-    return count if type(count) is int and count >= 0 else None
+    """A count of tokens, or None where it cannot be one."""
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
 
 
 def retry_delay(header: str | None) -> float | None:

@@ -27,8 +27,6 @@ _KEYS_PER_STATEMENT = 500
 _ROWS_PER_STATEMENT = 50
 """Of nineteen columns each."""
 
-_LARGEST_COUNT = 2**40
-
 
 class Call(msgspec.Struct, frozen=True):
     """One metered call, and whose it is."""
@@ -243,8 +241,8 @@ def _row(record: Record) -> tuple[Any, ...]:
         *msgspec.structs.astuple(record.call),
         record.text.encode("utf-8", "surrogatepass"),
         record.finish_reason.encode("utf-8", "replace").decode().replace("\0", "?"),
-        _count(record.prompt_tokens),
-        _count(record.completion_tokens),
+        record.prompt_tokens,
+        record.completion_tokens,
         record.latency_ms,
         record.cost_usd,
         record.attempts,
@@ -253,11 +251,6 @@ def _row(record: Record) -> tuple[Any, ...]:
         None,
         0,
     )
-
-
-def _count(value: int | None) -> int | None:
-    """An endpoint's count, which may be any number, within what a database can add up."""
-    return None if value is None else max(0, min(value, _LARGEST_COUNT))
 
 
 def _record(row: RowMapping) -> Record:

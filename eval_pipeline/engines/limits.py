@@ -7,8 +7,10 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from eval_pipeline.engines.buckets import LONGEST_PAUSE
 from eval_pipeline.engines.calls import RATE_LIMITED, NotAsked
 from eval_pipeline.engines.journal import Journal
 
@@ -18,8 +20,11 @@ LONGEST_WAIT = 120.0
 RELAXATION = 0.5
 """How many more calls at once are tried after one that succeeded. In the long run the endpoint turns away
 about one of those under way, however many there are."""
-LONGEST_PAUSE = 24 * 3600.0
-"""A longer pause that an endpoint asks for is cut to this."""
+FIRST_PAUSE = 20.0
+"""So long a pause is believed that one answer asks for. Every further one doubles it, until a call that was
+made later is answered: a single answer that asks for a day does not stop the others."""
+SHORTEST_SHOWN = 2.0
+"""Shorter waits are not worth a word."""
 
 InThread = Callable[..., Awaitable[Any]]
 
@@ -51,6 +56,19 @@ class Limiter:
         self._scopes = scopes
         self._per_minute = [scope for scope in scopes if scope.requests_per_minute or scope.tokens_per_minute]
         self._gate = _Gate(min(scope.concurrency for scope in scopes if scope.concurrency is not None))
+        self._believed = FIRST_PAUSE
+        self._told_at = -math.inf
+        self._refilled: dict[str, float] = {}
+
+    @property
+    def waiting(self) -> str:
+        """What calls wait for, and until when; empty where nobody waits for long."""
+        soon = time.time() + SHORTEST_SHOWN
+        asked = {f"{self._scopes[0].name} wants to be left alone": self._gate.paused_until}
+        used_up = {f"{bucket} per minute are used up": until for bucket, until in self._refilled.items()}
+        return ", ".join(
+            f"{what} until {moment(until)}" for what, until in (asked | used_up).items() if until > soon
+        )
 
     async def share(self, lease_seconds: float, is_gone: Callable[[str], bool]) -> None:
         """Take a fair share of the slots, and hold it for a while; others may have come or gone."""
@@ -106,6 +124,7 @@ class Limiter:
         while delay := await self._in_thread(
             self._journal.buckets.take, bucket, amount, per_minute - (burst - 1), burst
         ):
+            self._refilled[bucket] = time.time() + delay
             await asyncio.sleep(delay)
 
     async def settle(self, estimated: int, used: int) -> None:
@@ -116,8 +135,10 @@ class Limiter:
                     self._journal.buckets.give_back, f"{scope.name} tokens", float(estimated - used)
                 )
 
-    def relax(self) -> None:
+    def relax(self, entry: Entry) -> None:
         """A call succeeded: after a back-off, allow a little more at once."""
+        if entry.moment > self._told_at:
+            self._believed = FIRST_PAUSE
         self._gate.relax()
 
     def back_off(self, entry: Entry) -> None:
@@ -125,10 +146,17 @@ class Limiter:
         self._gate.back_off(entry)
 
     async def pause(self, seconds: float) -> None:
-        """The endpoint asks everybody to pause."""
-        until = time.time() + min(seconds, LONGEST_PAUSE)
-        self._gate.pause(until)
-        await self._in_thread(self._journal.buckets.pause, self._scopes[0].name, until)
+        """An answer asks everybody to pause; it is believed as far as others bear it out."""
+        seconds = min(seconds, self._believed)
+        self._believed = min(2 * self._believed, LONGEST_PAUSE)
+        self._told_at = time.monotonic()
+        self._gate.pause(time.time() + seconds)
+        await self._in_thread(self._journal.buckets.pause, self._scopes[0].name, seconds)
+
+
+def moment(seconds: float) -> str:
+    """A moment (seconds since 1970) as a person reads it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 class _Gate:
@@ -140,7 +168,7 @@ class _Gate:
         self._granted = 0
         self._bearable = float(wanted)
         self._cut_at = -math.inf
-        self._paused_until = 0.0
+        self.paused_until = 0.0
         self._was_used = True
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -186,11 +214,15 @@ class _Gate:
             await asyncio.sleep(pause)
 
     def _remaining_pause(self) -> float:
-        if not self._paused_until:
+        if not self.paused_until:
             return 0.0
-        pause = max(0.0, self._paused_until - time.time())
+        pause = max(0.0, self.paused_until - time.time())
+        if pause > LONGEST_PAUSE:  # the clock was set back
+            return 0.0
         if pause > LONGEST_WAIT:
-            raise NotAsked(RATE_LIMITED, f"the endpoint wants to be left alone for {pause:.0f} s")
+            raise NotAsked(
+                RATE_LIMITED, f"the endpoint wants to be left alone until {moment(self.paused_until)}"
+            )
         return pause
 
     def leave(self) -> None:
@@ -202,7 +234,7 @@ class _Gate:
         self._let_in()
 
     def pause(self, until: float) -> None:
-        self._paused_until = max(self._paused_until, until)
+        self.paused_until = max(self.paused_until, until)
 
     def relax(self) -> None:
         if self._bearable < self.wanted:

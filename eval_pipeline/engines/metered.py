@@ -37,6 +37,7 @@ from eval_pipeline.engines.journal import Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.files import content_hash
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput
 from eval_pipeline.processes import is_gone, this_process
 
@@ -104,6 +105,12 @@ class MeteredEngine:
         self._version = version
         self._sample = sample
         self.purse = Purse(limits.budget)
+        self._asker: _Asker | None = None
+
+    @property
+    def waiting(self) -> str:
+        """What its calls wait for at the moment, and until when; empty where nobody waits for long."""
+        return self._asker.waiting if self._asker else ""
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer requests from the journal or the endpoint, each as it completes."""
@@ -114,6 +121,7 @@ class MeteredEngine:
                 _asking(self, journal, thread) as asker,
                 aclosing(asker.answer(requests)) as answers,
             ):
+                self._asker = asker
                 async for answer in answers:
                     yield answer
 
@@ -219,6 +227,13 @@ class _Asker:
         self._held: set[str] = set()
         self._health = Health(engine.limits.concurrency)
         self._purse = engine.purse
+        self._elsewhere = 0
+
+    @property
+    def waiting(self) -> str:
+        """What calls wait for, and until when."""
+        others = f"{counted(self._elsewhere, 'call')} under way in another run" if self._elsewhere else ""
+        return ", ".join(filter(None, (self._limiter.waiting, others)))
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
@@ -280,9 +295,11 @@ class _Asker:
 
     async def _retried(self, waiting: list[_Asked]) -> AsyncIterator[_Asked]:
         """Those of the waiting that are settled after a moment; they are waiting no more."""
+        self._elsewhere = len(waiting)
         await asyncio.sleep(POLL_SECONDS)
         claimed = await self._claim(waiting)
         waiting[:] = [asked for asked in claimed if asked.known is False]
+        self._elsewhere = len(waiting)
         for asked in claimed:
             if asked.known is not False:
                 yield asked
@@ -313,7 +330,6 @@ class _Asker:
                 await asyncio.sleep(_pause(failure, attempt))
             else:
                 self._health.went_well()
-                self._limiter.relax()
                 return record
         raise AssertionError("unreachable")
 
@@ -329,11 +345,12 @@ class _Asker:
                 reply = await self._client.call(asked.body)
                 record = self._record(asked.call, reply, time.perf_counter() - started, attempt)
                 spending.came_to(_tokens(record), record.cost_usd or 0.0)
+                self._limiter.relax(entry)
             except CallFailed as failure:
                 if failure.kind == RATE_LIMITED:
                     self._limiter.back_off(entry)
                 elif failure.kind in (DENIED, MALFORMED, REJECTED, TOO_LARGE):
-                    self._limiter.relax()  # of no use, but not too much for the endpoint
+                    self._limiter.relax(entry)  # of no use, but not too much for the endpoint
                 raise
             finally:
                 self._limiter.exit()

@@ -96,12 +96,14 @@ def _parse_path(shown_by_msgspec: str) -> FieldPath:
 
 def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[Violation]:
     origin, arguments = typing.get_origin(expected), typing.get_args(expected)
-    if origin in (typing.Union, types.UnionType):
+    if origin is typing.Annotated:
+        yield from _nested_violations(value, arguments[0], path)
+    elif origin in (typing.Union, types.UnionType):
         members = [argument for argument in arguments if argument is not type(None)]
         if len(members) == 1:
             yield from violations_of(value, members[0], path)
     elif is_record(expected) and isinstance(value, dict):
-        hints, typos = typing.get_type_hints(expected), _typos(value, expected)
+        hints, typos = typing.get_type_hints(expected, include_extras=True), _typos(value, expected)
         for field in msgspec.structs.fields(expected):
             name = field.encode_name
             if name in value:

@@ -29,6 +29,16 @@ class LogProgress:
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """Say how far it is, now and then."""
         self._tally.add(answer, failure)
-        if self._tally.done == self._tally.total or time.monotonic() >= self._next:
-            self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        if self._tally.done == self._tally.total or self._is_time():
             self._log.info(f"{self._title}: {self._tally}")
+
+    def wait(self, reason: str) -> None:
+        """Say what is being waited for, now and then."""
+        if reason and self._is_time():
+            self._log.info(f"{self._title}: waiting: {reason}")
+
+    def _is_time(self) -> bool:
+        if time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        return True

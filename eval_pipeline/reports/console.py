@@ -45,6 +45,7 @@ class Bar:
             MofNCompleteColumn(),
             TextColumn("{task.fields[trouble]}", markup=False),
             TextColumn("{task.fields[cost]}"),
+            TextColumn("{task.fields[waiting]}", markup=False),
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
@@ -60,7 +61,7 @@ class Bar:
     def start(self, title: str, total: int) -> None:
         """Show a new bar."""
         self._tally = Tally(total)
-        self._task = self._bar.add_task(title, total=total, trouble="", cost="")
+        self._task = self._bar.add_task(title, total=total, trouble="", cost="", waiting="")
 
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there."""
@@ -68,6 +69,11 @@ class Bar:
         if self._task is not None:
             cost = number(self._tally.cost, "dollars") if self._tally.cost else ""
             self._bar.update(self._task, advance=1, trouble=flat(self._tally.trouble), cost=cost)
+
+    def wait(self, reason: str) -> None:
+        """Say what is being waited for."""
+        if self._task is not None:
+            self._bar.update(self._task, waiting=flat(reason))
 
 
 def print_table(content: Table) -> None:

@@ -72,6 +72,14 @@ def test_everything_about_an_answer_is_read(tmp_path: Path) -> None:
     assert answer.tokens == {"in": 3}
 
 
+@pytest.mark.parametrize("field", ["tokens", "latency_ms", "cost_usd"])
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "9223372036854775807", "-1", "1e300"])
+def test_numbers_beyond_all_reason_are_problems(tmp_path: Path, field: str, number: str) -> None:
+    line = f'{{"case_id": "a", "output": "x", "{field}": {number}}}'
+    _, problems = opened(tmp_path / "o.jsonl", line)
+    assert len(problems) == 1
+
+
 def test_bad_lines_are_named_and_good_ones_kept(tmp_path: Path) -> None:
     answers, problems = opened(
         tmp_path / "o.jsonl",

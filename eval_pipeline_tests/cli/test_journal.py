@@ -44,13 +44,16 @@ def test_the_command_shows_and_forgets(here: str) -> None:
         assert run("purge", "--older-than", "30", "--yes") == (0, "1 answer forgotten.\n")
         assert "1 answer forgotten." in run("purge", "--suite", "other", answer="y\n")[1]
         assert journal.stats() == []
+        journal.buckets.pause("engine", 3600)
+        assert run("reset-limits") == (0, "Limits and pauses begin anew with the next run.\n")
+        assert journal.buckets.paused_until("engine") == 0
 
 
 def test_the_command_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
     monkeypatch.delenv(URL_VARIABLE, raising=False)
-    for arguments in (["stats"], ["purge", "--suite", "x", "--yes"]):
+    for arguments in (["stats"], ["reset-limits"], ["purge", "--suite", "x", "--yes"]):
         assert "There is no journal yet" in run(*arguments)[1]
     assert json.loads(run("stats", "--json")[1]) == []
     assert not (tmp_path / "state").exists()

@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 from eval_pipeline.engines import Journal
+from eval_pipeline.engines.buckets import LONGEST_PAUSE
 from eval_pipeline_tests.engines.journals import Clock, at_once
 
 PER_MINUTE, BURST = 6000.0, 20.0
@@ -51,16 +52,46 @@ def test_what_was_not_used_can_be_given_back(journal: Journal, clock: Clock) -> 
     assert journal.buckets.take("tokens", 1, per_minute=60, burst=10) == pytest.approx(6)
 
 
-def test_a_pause_holds_everybody_and_the_longest_counts(
+def test_a_pause_is_everybodys_and_the_longest_counts(
     journal: Journal, clock: Clock, journal_url: str
 ) -> None:
-    journal.buckets.pause("requests", clock.now + 30)
-    journal.buckets.pause("requests", clock.now + 5)
+    journal.buckets.pause("engine", 30)
+    journal.buckets.pause("engine", 5)
     with Journal.open(journal_url, clock=clock) as other:
-        assert other.buckets.take("requests", 1, per_minute=60, burst=10) == pytest.approx(30)
-        assert other.buckets.take("another", 1, per_minute=60, burst=10) == 0
-        clock.now += 30
-        assert other.buckets.take("requests", 10, per_minute=60, burst=10) == 0
+        assert other.buckets.paused_until("engine") == clock.now + 30
+        assert other.buckets.paused_until("another") <= clock.now
+        other.buckets.pause("engine", 1e300)
+        assert other.buckets.paused_until("engine") == clock.now + LONGEST_PAUSE
+
+
+def test_a_pause_that_was_kept_while_a_clock_was_wrong_is_over(journal: Journal, clock: Clock) -> None:
+    clock.now += 365 * 86_400
+    journal.buckets.pause("engine", 3600)
+    clock.now -= 365 * 86_400
+    assert journal.buckets.paused_until("engine") <= clock.now
+    journal.buckets.pause("engine", 30)
+    assert journal.buckets.paused_until("engine") == clock.now + 30
+
+
+@pytest.mark.parametrize("owed", [2.0**63, 1e300])
+def test_a_bucket_never_owes_more_than_a_minute(journal: Journal, clock: Clock, owed: float) -> None:
+    def take() -> float:
+        return journal.buckets.take("tokens", 1, per_minute=60, burst=10)
+
+    journal.buckets.give_back("tokens", -owed)
+    assert take() == 0  # nobody had taken: it was full
+    journal.buckets.give_back("tokens", -owed)
+    assert take() == pytest.approx(61)
+    clock.now += 61
+    assert take() == 0
+
+
+def test_limits_and_pauses_can_begin_anew(journal: Journal, clock: Clock) -> None:
+    assert journal.buckets.take("tokens", 10, per_minute=60, burst=10) == 0
+    journal.buckets.pause("engine", 30)
+    assert journal.buckets.reset() == 2
+    assert journal.buckets.take("tokens", 10, per_minute=60, burst=10) == 0
+    assert journal.buckets.paused_until("engine") <= clock.now
 
 
 def test_a_clock_set_back_neither_fills_nor_freezes_a_bucket(journal: Journal, clock: Clock) -> None:

@@ -244,6 +244,13 @@ def test_a_good_answer(server: FaultServer) -> None:
             },
             Reply("a"),
         ),
+        (
+            {
+                "choices": [{"message": {"content": "a"}}],
+                "usage": {"prompt_tokens": 10**400, "completion_tokens": 2**63 - 1},
+            },
+            Reply("a"),
+        ),
         ({"choices": [{"message": {"content": []}}]}, "malformed"),
         ({"choices": [{"message": {"content": " \n"}}]}, "malformed"),
         ({"choices": [{"message": {"content": 3}}]}, "malformed"),

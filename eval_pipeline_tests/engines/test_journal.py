@@ -98,13 +98,11 @@ def test_text_comes_back_as_it_was(journal: Journal) -> None:
 
 
 def test_what_an_endpoint_tells_about_itself_may_be_anything(journal: Journal) -> None:
-    journal.record(
-        [msgspec.structs.replace(record("x"), finish_reason="\0\ud83d", prompt_tokens=10**30), record("y")]
-    )
+    journal.record([msgspec.structs.replace(record("x"), finish_reason="\0\ud83d"), record("y")])
     known = claim(journal, ["x", "y"])
     assert known["y"] == record("y")
     assert isinstance(known["x"], Record)
-    assert (known["x"].finish_reason, known["x"].prompt_tokens) == ("??", 2**40)
+    assert known["x"].finish_reason == "??"
 
 
 def test_what_an_endpoint_did_not_tell_stays_unknown(journal: Journal) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from eval_pipeline.prompts import Replaced, load_prompt, replaced_by
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.cli.recorded_toy import prompt_file, write_prompt
-from eval_pipeline_tests.conftest import TOY, copied
+from eval_pipeline_tests.conftest import TOY, copy_toy
 
 OLD, ACTIVE, NEW = "guess-v0.9", "guess-v1.0", "guess-v1.1"
 EDITED = "Say which animal says {{ sound }}.\n"
@@ -37,16 +37,16 @@ def commit(project: Project) -> str:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Iterator[Project]:
+def repository(tmp_path: Path) -> Project:
     """A project below the root of its repository: an active version, and the archived one before it."""
-    with copied(TOY, tmp_path / "below" / "toy") as project:
-        for file in project.prompts("toy").glob("*.md"):
-            file.unlink()
-        write_prompt(project, OLD, "status: archived")
-        write_prompt(project, ACTIVE, "status: active", f"predecessor: {OLD}")
-        git(Project(tmp_path, tmp_path), "init", "--quiet")
-        commit(project)
-        yield project
+    project = copy_toy(TOY, tmp_path / "below" / "toy")
+    for file in project.prompts("toy").glob("*.md"):
+        file.unlink()
+    write_prompt(project, OLD, "status: archived")
+    write_prompt(project, ACTIVE, "status: active", f"predecessor: {OLD}")
+    git(Project(tmp_path, tmp_path), "init", "--quiet")
+    commit(project)
+    return project
 
 
 def status(project: Project, version: str, new: str) -> None:

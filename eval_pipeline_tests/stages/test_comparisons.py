@@ -15,7 +15,6 @@ from eval_pipeline_tests.cli.recorded_toy import make_project, record, write_pro
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.guessing import CANDIDATE, CASES, VERSION, answering, ask, freeze, furnish, toy_suite
 from eval_pipeline_tests.prompts.test_replaced import commit, git
-from eval_pipeline_tests.running import own_suites_forgotten
 
 
 @pytest.fixture
@@ -98,8 +97,7 @@ def test_recorded_outputs_of_a_file_before_its_edit(tmp_path: Path, tracked: boo
     commit(project)
     write_prompt(project, VERSION, "status: active", "engine: recorded", body="{{ sound }}?\n")
     record(project, VERSION, 70)
-    with own_suites_forgotten(project):
-        found = compared(project, VERSION)
+    found = compared(project, VERSION)
     if tracked:
         assert sides(found) == [("replaced", f"{VERSION} (in use, as of HEAD)", 0.9)]
     else:
