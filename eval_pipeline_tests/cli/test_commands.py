@@ -72,6 +72,7 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
             assert any(replaced) == (prompt.front.status == "candidate"), prompt.version
             assert bool(compared.note) == (prompt.version == active)
     assert "heritage summary: type_classification_accuracy: 75.0 % ✗ fail" in done.stdout
+    assert "\naccuracy: typing-a-06: U (unknown); typing-" in done.stdout  # what a failing gate is made of
     learned = [name for name in suite_names(project) if find_suite(project, name).held_out]
     assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "retrieval", "typing")]
     for name in learned:
