@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,8 +82,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _shared_probes(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where all workers keep what probes scored: it is found by all that it rests on, and takes long."""
+    base = tmp_path_factory.getbasetemp()
+    _SHARED.append((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "probes")
+    _SHARED[0].mkdir(exist_ok=True)
+
+
+_SHARED: list[Path] = []
+
+
 def copy_project(root: Path) -> Project:
     """A copy of this repository's golden sets, prompts and engines, with a state folder of its own."""
+    (root / ".eval").mkdir(parents=True)
+    (root / ".eval" / "probes").symlink_to(_SHARED[0])
     for name in ("golden", "prompts"):
         shutil.copytree(REPOSITORY / name, root / name)
     for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
