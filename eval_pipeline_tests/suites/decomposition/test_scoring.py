@@ -278,7 +278,7 @@ def test_three_of_four_required_relationships_pass_a_case(found: int, passes: bo
     links = [{"source": "A", "target": target, "predicate": "REQUIRES"} for target in "BCDE"]
     entry = {
         "id": "links",
-        "domain": "d",
+        "domain": "technical",
         "sourceText": "A B C D E",
         "expectedConcepts": [{"label": label, "required": True} for label in "ABCDE"],
         "expectedRelationships": [{**link, "required": True} for link in links],
