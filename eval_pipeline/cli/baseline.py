@@ -83,6 +83,8 @@ def show(suite: str, as_json: bool) -> None:
     for baseline in baselines:
         click.echo(f"{baseline.version}: {baseline.reason}")
         click.echo(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
+        if held_out := baseline.identity.outputs.held_out:
+            click.echo(f"on the cases that the engine did not learn from ({' '.join(held_out)})")
         values = [(name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()]
         print_table(Table(("metric", "value"), values))
 

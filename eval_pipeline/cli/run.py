@@ -18,7 +18,7 @@ from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, shown
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
-from eval_pipeline.reports.console import Bar, print_objections, print_summary
+from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
     Workbench,
@@ -171,6 +171,7 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     if outcome.stopping:
         click.echo(outcome.stopping.text)
     print_objections(outcome.objections)
+    print_causes(outcome.named)
     if outcome.unsigned:
         click.echo(f"⚠ golden set: {outcome.unsigned}")
     if not outcome.evaluation.outage:
@@ -190,5 +191,5 @@ def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
     for each in standings.all:
         if not each.demands:
             click.echo(f"Against {each.comparison.before}: {each.conclusion}")
-    if standings.note:
-        click.echo(f"Note: {standings.note}")
+    for note in standings.notes:
+        click.echo(f"Note: {note}")
