@@ -82,6 +82,8 @@ def show(suite: str, as_json: bool) -> None:
     for baseline in baselines:
         say(f"{baseline.version}: {baseline.reason}")
         say(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
+        if held_out := baseline.identity.outputs.held_out:
+            say(f"on the cases that the engine did not learn from ({' '.join(held_out)})")
         values = [(name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()]
         print_table(Table(("metric", "value"), values))
 

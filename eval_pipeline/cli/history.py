@@ -56,13 +56,14 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
     gated = read_gates(suite, project.golden(suite.name) / GATES_FILE, Problems())
     names = [suite.headline, *(name for name in gated if name != suite.headline)][:MOST_COLUMNS]
     content = Table(
-        ("evaluated at", "version", "engine", "sample", *names, "gates"),
+        ("evaluated at", "version", "engine", "sample", "cases", *names, "gates"),
         [
             (
                 point.evaluated_at[:16].replace("T", " "),
                 point.version,
                 point.engine,
                 point.sample + (" (replay)" if point.replay else ""),
+                f"{point.cases:,}{_of(point)}",
                 *(number(point.quality.get(name), unit[name]) for name in names),
                 _state(point),
             )
@@ -72,7 +73,13 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
     print_table(content)
     for line in series(points[-last:]):
         values = [point.metrics.get(suite.headline) for point in line]
-        say(f"{suite.headline} of {line[0].version} on {line[0].engine}: {sparkline(values)}")
+        first = line[0]
+        say(f"{suite.headline} of {first.version} on {first.engine}{_of(first)}: {sparkline(values)}")
+
+
+def _of(point: Point) -> str:
+    """The cases that numbers rest on, where they are not all."""
+    return f" ({point.held_out})" if point.held_out else ""
 
 
 def _state(point: Point) -> Cell:

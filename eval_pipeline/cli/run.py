@@ -18,7 +18,7 @@ from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
-from eval_pipeline.reports.console import Bar, print_objections, print_summary
+from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
     Workbench,
@@ -172,6 +172,7 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     if outcome.stopping:
         say(outcome.stopping.text)
     print_objections(outcome.objections)
+    print_causes(outcome.named)
     if outcome.unsigned:
         say(f"⚠ golden set: {outcome.unsigned}")
     if not outcome.evaluation.outage:
@@ -191,5 +192,5 @@ def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
     for each in standings.all:
         if not each.demands:
             say(f"Against {each.comparison.before}: {each.conclusion}")
-    if standings.note:
-        say(f"Note: {standings.note}")
+    for note in standings.notes:
+        say(f"Note: {note}")

@@ -41,6 +41,7 @@ class CallableEngine:
     varies = True
     reads_prompt = True
     prepared_elsewhere = True  # a function may retrieve by itself; it knows what it answered from
+    held_out = None
 
     def __init__(self, name: str, target: str, concurrency: int, trials: Trials) -> None:
         self.name = name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import subprocess
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -14,7 +15,7 @@ from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
 from eval_pipeline.numbers import counted, number
-from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of
+from eval_pipeline.reports.cases import cause_lines, hidden_problems, named_things, size_of
 from eval_pipeline.reports.comparison import (
     comparison_table,
     left_out,
@@ -114,7 +115,12 @@ def print_gates(suite: Suite, summary: Summary, scores: Scores) -> None:
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
             say(f"{'⚠' if gate.status == 'warn' else '✗'} {gate.metric}: {gate.text}")
-    for line in named_causes(suite, summary, scores):
+    print_causes(named_things(suite, summary, scores))
+
+
+def print_causes(named: Mapping[str, Sequence[str]]) -> None:
+    """What stands behind the gates that do not pass, by name."""
+    for line in cause_lines(named):
         say(line)
 
 

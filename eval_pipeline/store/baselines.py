@@ -26,6 +26,7 @@ class Baseline(msgspec.Struct, frozen=True):
     evaluation: str
     identity: Identity
     metrics: dict[str, float | None]
+    """Of the cases that the engine did not learn from, where `identity.outputs.held_out` names such."""
     outputs_hash: str
     cases: dict[str, str]
     """Each case's id, and the hash of the input that was answered."""
