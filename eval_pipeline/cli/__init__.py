@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterator
 from io import TextIOWrapper
 from typing import Any
 
@@ -107,10 +108,17 @@ def _cause_outside(error: BaseException) -> str | None:
 
     if isinstance(error, OSError):
         return f"{error.filename or 'input'}: {error.strerror or error}"
-    inner: BaseException | None = error
-    while inner := inner.__cause__ or inner.__context__:
+    for inner in _behind(error):
         if isinstance(inner, OSError) and inner.errno in NO_ROOM:
             return f"{inner.filename or 'the disk of the state folder'}: {inner.strerror}"
         if isinstance(inner, sqlite3.OperationalError) and NO_DATABASE.search(str(inner)):
             return f"a database in the state folder cannot be used: {inner}; see its disk and permissions"
     return None
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """The errors that led to one."""
+    inner = error.__cause__ or error.__context__
+    if inner is not None:
+        yield inner
+        yield from _behind(inner)
