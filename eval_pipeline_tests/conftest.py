@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,6 +69,19 @@ Those that take longest come first: whatever begins last is what everybody waits
 """
 
 
+MEMORY = Path("/dev/shm")  # noqa: S108
+ENOUGH = 4 * 2**30
+
+
+def pytest_configure() -> None:
+    """Let tests work in memory where there is enough: SQLite waits for a disk at every commit."""
+    if "TMPDIR" not in os.environ and MEMORY.is_dir():
+        room = os.statvfs(MEMORY)
+        if room.f_bavail * room.f_frsize > ENOUGH and not room.f_flag & os.ST_NOEXEC:
+            os.environ["TMPDIR"] = str(MEMORY)
+            tempfile.tempdir = None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import the slow modules where they are left out."""
     slow = {Path(__file__).parent / name for name in SLOW}
@@ -82,8 +97,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _shared_probes(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where all workers keep what probes scored: it is found by all that it rests on, and takes long."""
+    base = tmp_path_factory.getbasetemp()
+    _SHARED.append((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "probes")
+    _SHARED[0].mkdir(exist_ok=True)
+
+
+_SHARED: list[Path] = []
+
+
 def copy_project(root: Path) -> Project:
     """A copy of this repository's golden sets, prompts and engines, with a state folder of its own."""
+    (root / ".eval").mkdir(parents=True)
+    (root / ".eval" / "probes").symlink_to(_SHARED[0])
     for name in ("golden", "prompts"):
         shutil.copytree(REPOSITORY / name, root / name)
     for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):

@@ -27,6 +27,7 @@ class Listener:
 
     name, model, trials, varies, reads_prompt = "listener", "none", 1, False, True
     prepared_elsewhere = False
+    held_out = None
 
     def __init__(self) -> None:
         self.heard: list[Request] = []

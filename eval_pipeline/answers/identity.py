@@ -18,6 +18,9 @@ class OutputsIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
     sample: str
     trials: int
     """How many trials there are."""
+    held_out: tuple[str, str] | None = None
+    """The attribute and value of the cases that the engine did not learn from; None where it learned from
+    none."""
     plan: TrialRange | None = None
     """The range in which evidence decided on the number of trials; None where it was fixed."""
 

@@ -22,7 +22,7 @@ from eval_pipeline.comparison.records import (
 from eval_pipeline.files import content_hash
 from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.numbers import counted, number
+from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.problems import BadInput, Problem, bad_value
 from eval_pipeline.scoring import (
     CaseResult,
@@ -34,7 +34,7 @@ from eval_pipeline.scoring import (
     score_cases,
     summarize,
 )
-from eval_pipeline.suite import Context, Reading, Suite, suite_code
+from eval_pipeline.suite import Context, Reading, Suite, quantities, suite_code
 
 WORST_FIRST: tuple[Verdict, ...] = ("regressed", "inconclusive", "improved", "no worse", "unchanged")
 
@@ -107,7 +107,11 @@ def _compared(
         groups = group_changes(suite, *scores, gates)
         moved = _case_changes(suite, *(case_results(suite, side) for side in scores))
         trials = new.trials
-        notes = [*_left_out(suite, old, new), *_heavy_cases(changes)]
+        notes = [
+            *_held_out(suite, groups, before, after),
+            *_left_out(suite, old, new),
+            *_heavy_cases(changes),
+        ]
         if suite.reporting.readings:
             per_trial = ({name: each.trials for name, each in side.metrics.items()} for side in (old, new))
             readings = tuple(suite.reporting.readings(*per_trial))
@@ -187,6 +191,23 @@ def _notes(before: Side, after: Side) -> Iterable[str]:
             yield f"The {what} differs: {old} before, {new} after."
     if before.golden_hash != after.golden_hash:
         yield "The golden set changed since; both sides are scored against it as it is now."
+
+
+def _held_out(suite: Suite, groups: Iterable[GroupChange], before: Side, after: Side) -> Iterable[str]:
+    """What became of the gated metrics on the cases that an engine of either side did not learn from."""
+    for held_out in dict.fromkeys(each.identity.held_out for each in (before, after)):
+        own = [each for each in groups if (each.axis, each.group) == held_out]
+        moves = ", ".join(_moved(each, quantities(suite)[each.metric].unit) for each in own)
+        if held_out and own:
+            size = counted(max(each.cases for each in own), "case")
+            yield f"All cases are paired. On {' '.join(held_out)} alone, {size}: {moves}."
+
+
+def _moved(each: GroupChange, unit: Unit) -> str:
+    known = each.low is not None and each.high is not None
+    interval = f", 95 % CI {change(each.low, unit)} to {change(each.high, unit)}" if known else ""
+    values = f"{number(each.before, unit)} → {number(each.after, unit)}"
+    return f"{each.metric} {values} ({change(each.difference, unit)}{interval})"
 
 
 def _left_out(suite: Suite, old: Summary, new: Summary) -> Iterable[str]:

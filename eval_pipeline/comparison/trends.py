@@ -49,7 +49,8 @@ class MetricTrend(msgspec.Struct, frozen=True):
 def series(points: Iterable[Point]) -> list[list[Point]]:
     """The evaluations that can be compared with each other, oldest first.
 
-    They asked anew and are complete; version, golden set, engine, model and scoring are the same.
+    They asked anew and are complete; version, golden set, engine, model, scoring and the cases that numbers
+    rest on are the same.
     """
     lines: dict[tuple[str, ...], list[Point]] = {}
     for point in points:
@@ -65,7 +66,8 @@ def comparable(points: Iterable[Point], latest: Point) -> list[Point]:
 
 
 def _conditions(point: Point) -> tuple[str, ...]:
-    return (point.suite, point.version, point.golden_hash, point.engine, point.model, point.scoring)
+    names = ("suite", "version", "golden_hash", "engine", "model", "scoring", "held_out")
+    return tuple(getattr(point, name) for name in names)
 
 
 def metric_trends(suite: Suite, gates: Mapping[str, Gate], points: Sequence[Point]) -> list[MetricTrend]:

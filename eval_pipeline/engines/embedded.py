@@ -51,6 +51,11 @@ class EmbeddedEngine:
         """The suite and the hash of its engine's code: other code is another model."""
         return f"{self._suite.name}-{engine_version(self._suite)[:8]}"
 
+    @property
+    def held_out(self) -> tuple[str, str] | None:
+        """The cases that the suite's system did not learn from."""
+        return self._suite.held_out
+
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer one request after the other. An engine that raises gives an error, not a crash."""
         async for request in requests:

@@ -45,6 +45,10 @@ class Engine(Protocol):
     def prepared_elsewhere(self) -> bool:
         """Whether its answers rest on what another system prepared, so that what they say of it stands."""
 
+    @property
+    def held_out(self) -> tuple[str, str] | None:
+        """Attribute and value of the cases that it did not learn from; None where it learned from none."""
+
     def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answer every request; an answer that cannot be given carries its error.
 

@@ -80,6 +80,7 @@ class MeteredEngine:
     varies = True
     reads_prompt = True
     prepared_elsewhere = False
+    held_out = None
 
     def __init__(
         self,

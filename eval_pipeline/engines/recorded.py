@@ -61,6 +61,7 @@ class RecordedEngine:
     varies = False
     reads_prompt = False
     prepared_elsewhere = True
+    held_out = None
 
     def __init__(self, name: str, suite: Suite, path: Path) -> None:
         self.name = name

@@ -314,6 +314,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 "replay": point.replay,
                 "evaluation": evaluation.id,
                 "cases": summary.cases,
+                **({"held_out": summary.held_out.size} if summary.held_out else {}),
                 "trials": summary.trials,
                 "errors": summary.error_count,
                 **_numeric(evaluation),

@@ -11,7 +11,7 @@ from eval_pipeline.orchestration.io_manager import StoreIOManager
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
-from eval_pipeline.reports import Table, gate_label, table
+from eval_pipeline.reports import Table, gate_label, size_of, table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
@@ -52,6 +52,8 @@ class Entry(NamedTuple):
     label: str = ""
     """The result of its gate, as reports show it."""
     evaluated_at: str = ""
+    cases: str = ""
+    """On how many cases it rests, and on which."""
     missing: str = ""
 
     @property
@@ -97,18 +99,20 @@ def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None
         )
     gate = next((gate for gate in evaluation.summary.gates if gate.metric == source.metric), None)
     zone, label = (gate.zone or "", gate_label(gate).text) if gate else ("", "")
-    return Entry(key, source, version, result.value, zone, label, evaluation.created_at)
+    cases = size_of(evaluation.summary)
+    return Entry(key, source, version, result.value, zone, label, evaluation.created_at, cases)
 
 
 def summary_table(entries: list[Entry]) -> Table:
     """The summary for a person."""
     return Table(
-        ("summary", "value", "zone", "metric", "version", "evaluated at"),
+        ("summary", "value", "zone", "cases", "metric", "version", "evaluated at"),
         [
             (
                 entry.key,
                 NOTHING if entry.missing else number(entry.value),
                 f"✗ missing: {entry.missing}" if entry.missing else entry.label,
+                entry.cases or NOTHING,
                 f"{entry.source.suite}: {entry.source.metric}",
                 entry.version or NOTHING,
                 entry.evaluated_at or NOTHING,

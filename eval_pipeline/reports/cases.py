@@ -30,8 +30,9 @@ def worst_cases(suite: Suite, results: Sequence[CaseResult], scores: Scores) -> 
 
 
 def size_of(summary: Summary) -> str:
-    """How many cases, trials and errors an evaluation has."""
-    size = f"{counted(summary.cases, 'case')} × {counted(summary.trials, 'trial')}"
+    """How many cases, trials and errors an evaluation has; and which cases, where they are not all."""
+    cases = summary.held_out.size if summary.held_out else counted(summary.cases, "case")
+    size = f"{cases} × {counted(summary.trials, 'trial')}"
     return f"{size}, {counted(summary.error_count, 'error')}"
 
 
@@ -80,8 +81,9 @@ def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
 
 def named_things(suite: Suite, summary: Summary, scores: Scores) -> dict[str, list[str]]:
     """What every gate that does not pass is made of, by metric: a few cases, and how many more."""
+    own = summary.rests_on(scores)
     named = {
-        gate.metric: explanations(suite, gate.metric, scores)
+        gate.metric: explanations(suite, gate.metric, own)
         for gate in summary.gates
         if gate.status in ("warn", "fail")
     }
@@ -93,9 +95,9 @@ def _few(lines: list[str]) -> list[str]:
     return [*lines[:MOST_NAMED], *([f"and {counted(more, 'more case')}"] if more > 0 else [])]
 
 
-def named_causes(suite: Suite, summary: Summary, scores: Scores) -> list[str]:
+def cause_lines(named: Mapping[str, Sequence[str]]) -> list[str]:
     """The same as lines: what stands behind every gate that does not pass, by name."""
-    return [f"{metric}: {'; '.join(lines)}" for metric, lines in named_things(suite, summary, scores).items()]
+    return [f"{metric}: {'; '.join(lines)}" for metric, lines in named.items()]
 
 
 def _some(things: Sequence[str], most: int = 5, between: str = ", ") -> str:

@@ -99,8 +99,9 @@ def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
     if decision.evaluation is None or decision.evaluation.outage:
         return ""
     suite = suites[decision.suite]
-    value = decision.evaluation.summary.metrics[suite.headline].value
-    return f"{suite.headline} {number(value, suite.metric(suite.headline).unit)}"
+    summary, unit = decision.evaluation.summary, suite.metric(suite.headline).unit
+    held_out = f" ({summary.held_out.name}, {counted(summary.cases, 'case')})" if summary.held_out else ""
+    return f"{suite.headline} {number(summary.metrics[suite.headline].value, unit)}{held_out}"
 
 
 def _compared(decision: Decision) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eval_pipeline.answers import Stopping
 from eval_pipeline.decisions import Objections, Standings
-from eval_pipeline.reports.cases import hidden_problems, named_causes, size_of, worst_cases
+from eval_pipeline.reports.cases import cause_lines, hidden_problems, named_things, size_of, worst_cases
 from eval_pipeline.reports.comparison import comparison_text, reading_lines
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.pictures import confusion_charts
@@ -62,7 +62,7 @@ def report(
             for line in reading_lines(each.comparison)
         ),
         f"## Decision\n\n{lines or 'Every gate passes, and no comparison speaks against it.'}",
-        bullets(plain(line, LONGEST_LINE) for line in named_causes(suite, summary, scores)),
+        bullets(plain(line, LONGEST_LINE) for line in cause_lines(named_things(suite, summary, scores))),
         f"## Metrics\n\n{table(metric_table(suite, summary))}",
         model_list(summary),
         *_comparisons(suite, evaluation, standings),

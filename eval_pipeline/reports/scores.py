@@ -15,6 +15,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
         "cases": summary.cases,
         "trials": summary.trials,
         "errors": summary.error_count,
+        **({"held_out": msgspec.to_builtins(summary.held_out)} if summary.held_out else {}),
         "errors_by_kind": summary.errors,
         "metrics": {name: value.value for name, value in summary.metrics.items()},
         "metric_details": {

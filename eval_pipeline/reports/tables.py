@@ -1,7 +1,7 @@
 """The tables that people read: metrics, groups, golden sets, errors, trends. Each is made here, once."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval_pipeline.answers import REMEDIES, Costs
@@ -10,7 +10,7 @@ from eval_pipeline.gates import GateResult, MeasuredModel
 from eval_pipeline.numbers import NOTHING, Unit, change, number, probability
 from eval_pipeline.reports.markdown import bullets, plain
 from eval_pipeline.reports.rows import Cell, Colour, Table
-from eval_pipeline.scoring import NEAR, Evaluation, MetricValue, Scores, Summary
+from eval_pipeline.scoring import NEAR, Evaluation, HeldOut, MetricValue, Scores, Summary
 from eval_pipeline.suite import Experiment, Overview, Rows, Suite, quantities, suite_code
 
 COLOURS: dict[str, Colour] = {"pass": "green", "warn": "yellow", "fail": "red", "not_applicable": "dim"}
@@ -66,6 +66,7 @@ def metric_table(suite: Suite, summary: Summary) -> Table:
     """Every metric: value, zone, spread over trials, and what it rests on; gated ones first."""
     gates = {gate.metric: gate for gate in summary.gates}
     unit = units(suite)
+    held_out = summary.held_out
     rows = []
     for name in (*gates, *(name for name in summary.metrics if name not in gates)):
         value = summary.metrics[name]
@@ -78,12 +79,24 @@ def metric_table(suite: Suite, summary: Summary) -> Table:
                 gate_label(gates[name]) if name in gates else "",
                 *(spread if summary.trials > 1 else ()),
                 _rests_on(value) if value.trials else "",
+                *(_beside(held_out, name, value.value, unit[name]) if held_out else ()),
                 *((", ".join(judges),) if summary.models else ()),
             )
         )
     over_trials = ("sd", "min", "max") if summary.trials > 1 else ()
     accuracy = ("accuracy of its judges",) if summary.models else ()
-    return Table(("metric", "value", "zone", *over_trials, "answers", *accuracy), rows)
+    others = [f"{name} ({part.cases:,})" for name, part in held_out.beside.items()] if held_out else []
+    beside = ("95 % CI", *others) if held_out else ()
+    return Table(("metric", "value", "zone", *over_trials, "answers", *beside, *accuracy), rows)
+
+
+def _beside(held_out: HeldOut, metric: str, value: float | None, unit: Unit) -> Iterator[str]:
+    """The interval of a value, and what other cases gave, with the difference of the value from it."""
+    yield held_out.interval(metric, unit)
+    for part in held_out.beside.values():
+        other = part.metrics.get(metric)
+        apart = f" ({change(value - other, unit)})" if value is not None and other is not None else ""
+        yield f"{number(other, unit)}{apart}"
 
 
 def _rests_on(value: MetricValue) -> str:

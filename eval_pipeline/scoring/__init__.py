@@ -4,6 +4,7 @@ from eval_pipeline.scoring.closure import EVERYTHING, MissingCode, Reference
 from eval_pipeline.scoring.context import context_for, measured_models
 from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point, Step
 from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
+from eval_pipeline.scoring.held_out import ALL, HeldOut, Interval, Part
 from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, prober_version, scorer_version
 from eval_pipeline.scoring.outages import lost_verdicts, outage_among
 from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
@@ -16,15 +17,16 @@ from eval_pipeline.scoring.summary import (
     MetricValue,
     Summary,
     case_results,
+    metric_means,
     summarize,
 )
 
 # fmt: off
 __all__ = [
-    "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
-    "Evaluation", "Identity", "MetricValue", "MissingCode", "OutputsScorer", "Point", "ProbeResult",
-    "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary", "case_results", "context_for",
-    "engine_version", "lost_verdicts", "measured_models", "outage_among", "probe_suite", "prober_version",
-    "score_cases", "scorer_version", "summarize",
+    "ALL", "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
+    "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer", "Part",
+    "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
+    "case_results", "context_for", "engine_version", "lost_verdicts", "measured_models", "metric_means",
+    "outage_among", "probe_suite", "prober_version", "score_cases", "scorer_version", "summarize",
 ]
 # fmt: on

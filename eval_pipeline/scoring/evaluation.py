@@ -75,6 +75,8 @@ class Point(msgspec.Struct, frozen=True):
     """Whether too few answers arrived for a verdict: then its numbers say nothing about quality."""
     scoring: str = ""
     """The code, settings and references that scored it, in one word; blank where it is not known."""
+    held_out: str = ""
+    """The cases that its numbers rest on, where the engine learned from the others; blank for all."""
     step: Step | None = None
     """The noise since the evaluation before that can be compared with it."""
 

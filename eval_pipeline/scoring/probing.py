@@ -12,7 +12,7 @@ import numpy as np
 
 from eval_pipeline.answers import FIRST_TRIAL, Answer
 from eval_pipeline.gates import TOLERANCE, Bound, Gate, GateResult, MeasuredModel, doubt, gate_result
-from eval_pipeline.golden import ORACLE, Probes, make_probes, shuffled_sets
+from eval_pipeline.golden import ORACLE, make_probes, shuffled_sets
 from eval_pipeline.numbers import counted
 from eval_pipeline.scoring.score import score_blocks
 from eval_pipeline.scoring.scores import Scores
@@ -101,8 +101,8 @@ def probe_suite(
         chosen = random.Random("cases").sample(chosen, MOST_CASES)  # noqa: S311
     prober = _Prober(suite, chosen, replace(context, judge=None), gates)
     probes = make_probes(suite, chosen, prober.context, references)
-    results = [prober.result(name, values) for name, values in probes.answers.items()]
     oracle = prober.result(ORACLE, probes.oracle, permute=False) if probes.oracle else None
+    results = [prober.result(name, values) for name, values in probes.answers.items()]
     known = () if oracle is None else (oracle,)
     notes, fails = _oracle_gates(suite, oracle, gates, models) if oracle else ((), ())
     return Probed(
@@ -112,7 +112,7 @@ def probe_suite(
         probes.not_applicable,
         _rewards(suite, oracle, results, gates),
         tuple(notes),
-        (*_cheats(results), *fails, *prober.variances(probes)),
+        (*_cheats(results), *fails, *prober.variances),
     )
 
 
@@ -125,11 +125,14 @@ class _Prober:
         self.context = context
         self._gates = gates
         self._units = {name: each.unit for name, each in quantities(suite).items()}
+        self.variances: list[Broken] = []
+        """The answers whose numbers change with the order of what is a set."""
 
-    def result(self, name: str, values: Mapping[str, Any], permute: bool = True) -> ProbeResult:
+    def result(self, name: str, values: dict[str, Any], permute: bool = True) -> ProbeResult:
         """What a probe scores on the cases that it answers."""
         texts = self._texts(values)
         scores = self._score([texts])
+        self._compare_shuffled(name, values, scores)
         numbers = measured(self._suite, scores)
         known = numbers.by_trial | numbers.over_trials
         passed = _passed(scores)[0]
@@ -145,23 +148,17 @@ class _Prober:
             ),
         )
 
-    def variances(self, probes: Probes) -> list[Broken]:
-        """The answers whose numbers change with the order of what is a set."""
-        ranked = self._suite.probing.ranked
-        broken = []
-        for name, values in {ORACLE: probes.oracle, **probes.answers}.items():
-            other = shuffled_sets(values, ranked)
-            if other != values:
-                one, two = (self._score([self._texts(each)]) for each in (values, other))
-                moved = [
-                    column for column in one.counts.column_names if one.counts[column] != two.counts[column]
-                ]
-                if moved or one.keyed != two.keyed:
-                    message = f"{name}: shuffled lists score otherwise ({', '.join(moved) or 'tables'})"
-                    broken.append(
-                        Broken("invariance", name, f"{message}; `ranked` names lists that have an order")
-                    )
-        return broken
+    def _compare_shuffled(self, name: str, values: dict[str, Any], scores: Scores) -> None:
+        shuffled = shuffled_sets(values, self._suite.probing.ranked)
+        if shuffled == values:
+            return
+        other = self._score([self._texts(shuffled)])
+        columns = scores.counts.column_names
+        moved = [column for column in columns if scores.counts[column] != other.counts[column]]
+        if moved or scores.keyed != other.keyed:
+            message = f"{name}: shuffled lists score otherwise ({', '.join(moved) or 'tables'})"
+            message = f"{message}; `ranked` names lists that have an order"
+            self.variances.append(Broken("invariance", name, message))
 
     def _permuted(self, name: str, texts: Mapping[str, str], passed: int) -> int:
         """How many cases permuted answers pass at most; one permutation that reaches its own is enough.

@@ -90,6 +90,12 @@ class Scores:
 
         return Scores(keep(self.counts), keep(self.keyed), keep(self.diagnoses))
 
+    def having(self, attribute: str, value: str) -> Scores:
+        """The scores of the cases with that value of an attribute; blank for those without one."""
+        values, index = self.attribute(attribute)
+        place = values.index(value) if value in values else -1
+        return self.restricted(np.array(self.case_ids, dtype=object)[index == place].tolist())
+
     def joined(self, later: Scores) -> Scores:
         """These scores and those of later trials."""
         import pyarrow as pa

@@ -10,6 +10,7 @@ import numpy as np
 
 from eval_pipeline.answers import MISSING
 from eval_pipeline.gates import TOLERANCE, Gate, GateResult, MeasuredModel, advise, doubt, gate_result
+from eval_pipeline.scoring.held_out import HeldOut
 from eval_pipeline.scoring.score import population_column
 from eval_pipeline.scoring.scores import Scores, metric_values, row_values
 from eval_pipeline.statistics.significance import wilson
@@ -76,6 +77,8 @@ class Summary(msgspec.Struct, frozen=True):
     """What the headline hides."""
     models: tuple[MeasuredModel, ...] = ()
     """The models that judged, with their own accuracy."""
+    held_out: HeldOut | None = None
+    """The cases that all of it rests on, where the engine learned from others; None where it rests on all."""
 
     @property
     def passed(self) -> bool:
@@ -86,6 +89,11 @@ class Summary(msgspec.Struct, frozen=True):
     def error_count(self) -> int:
         """How many answers could not be used."""
         return sum(self.errors.values())
+
+    def rests_on(self, scores: Scores) -> Scores:
+        """Those of an evaluation's scores that the numbers are made from."""
+        held = self.held_out
+        return scores.having(held.attribute, held.value) if held else scores
 
 
 class CaseResult(msgspec.Struct, frozen=True):
@@ -144,6 +152,12 @@ def measured(suite: Suite, scores: Scores) -> Measured:
     over_trials = _trial_metrics(suite, scores, by_trial, len(trials))
     groups = {axis: _groups(suite, scores, axis, trials) for axis in suite.groups}
     return Measured(by_trial, over_trials, groups)
+
+
+def metric_means(suite: Suite, scores: Scores) -> dict[str, float | None]:
+    """Every metric's mean over trials, and nothing else."""
+    trials = sorted(set(scores.trials.tolist()))
+    return {metric.name: value.value for metric, value in _over_trials(suite, scores, trials)}
 
 
 def case_results(suite: Suite, scores: Scores) -> tuple[CaseResult, ...]:

@@ -135,6 +135,7 @@ def identity_of(bench: Workbench, golden: GoldenTable, asking: Asking, sample: s
         model=asking.engine.model,
         sample=sample,
         trials=most_trials(asking.trials),
+        held_out=asking.engine.held_out,
     )
 
 

@@ -16,12 +16,15 @@ def add_to_history(
     suite, version = bench.suite.name, evaluation.identity.outputs.version
     with History(database_url(bench.project)) as history:
         before = comparable(history.points(suite, version), point_of(run, evaluation))
-        step = _step(bench, before[-1], scored, varies) if before and not evaluation.outage else None
+        alike = before and not evaluation.outage
+        step = _step(bench, before[-1], scored, evaluation, varies) if alike else None
         point = history.append(run, evaluation, step)
         return point, comparable(history.points(suite, version), point)
 
 
-def _step(bench: Workbench, before: Point, scored: Scored, varies: bool) -> Step | None:
+def _step(
+    bench: Workbench, before: Point, scored: Scored, evaluation: Evaluation, varies: bool
+) -> Step | None:
     """The noise since the evaluation before: none where answers do not vary, unknown where it is gone."""
     metrics, _ = partition(bench.suite, bench.gates)
     if not varies:
@@ -30,4 +33,5 @@ def _step(bench: Workbench, before: Point, scored: Scored, varies: bool) -> Step
     earlier = bench.store.scored(before.suite, before.version, before.evaluation)
     if earlier is None or earlier.identity == scored.identity:
         return None
-    return step_between(before.run, earlier.scores, scored.scores, metrics)
+    rests_on = evaluation.summary.rests_on
+    return step_between(before.run, rests_on(earlier.scores), rests_on(scored.scores), metrics)

@@ -3,6 +3,7 @@
 import datetime
 
 from eval_pipeline.answers import Costs, Outage
+from eval_pipeline.comparison import summarize_held_out
 from eval_pipeline.gates import operation_results
 from eval_pipeline.prompts import versions_in
 from eval_pipeline.scoring import (
@@ -14,7 +15,6 @@ from eval_pipeline.scoring import (
     outage_among,
     score_cases,
     scorer_version,
-    summarize,
 )
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, Scored
@@ -29,12 +29,14 @@ def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -
 
 def evaluate(bench: Workbench, scored: Scored, costs: Costs) -> Evaluation:
     """Aggregate scores into metrics, and hold them and the costs against their gates."""
+    held_out = scored.identity.outputs.held_out
+    summary = summarize_held_out(bench.suite, scored.scores, held_out, bench.gates, bench.models)
     return Evaluation(
         id=scored.identity.id,
         identity=scored.identity,
         created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        summary=summarize(bench.suite, scored.scores, bench.gates, bench.models),
-        case_results=case_results(bench.suite, scored.scores),
+        summary=summary,
+        case_results=case_results(bench.suite, summary.rests_on(scored.scores)),
         operations=operation_results(bench.operation_gates, costs.measures),
         outage=outage_of(bench, costs, scored.scores),
     )
@@ -55,8 +57,9 @@ def evaluations_beside(bench: Workbench, evaluation: Evaluation) -> dict[str, Ev
     """
 
     def conditions(one: Evaluation) -> tuple[str, ...]:
-        identity = one.identity
-        return (identity.golden_hash, identity.scorer, identity.context, identity.outputs.engine)
+        identity, held_out = one.identity, one.summary.held_out
+        rests_on = held_out.name if held_out else ""
+        return (identity.golden_hash, identity.scorer, identity.context, identity.outputs.engine, rests_on)
 
     suite = bench.suite.name
     own = evaluation.identity.outputs.version

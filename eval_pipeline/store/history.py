@@ -95,6 +95,7 @@ def point_of(run: str, evaluation: Evaluation) -> Point:
         noise={name: value.standard_error for name, value in summary.metrics.items()},
         incomplete=evaluation.outage is not None,
         scoring=content_hash([identity.scorer, identity.context]),
+        held_out=summary.held_out.name if summary.held_out else "",
     )
 
 
@@ -128,6 +129,7 @@ def _points() -> Table:
         Column("noise", text, nullable=False),
         Column("incomplete", Boolean, nullable=False, server_default=false()),
         Column("scoring", text, nullable=False, server_default=""),
+        Column("held_out", text, nullable=False, server_default=""),
         Column("step", text, nullable=False, server_default="null"),
         UniqueConstraint("run", "evaluation"),
     )

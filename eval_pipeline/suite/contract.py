@@ -60,6 +60,9 @@ class Suite:
     """Which cases can pass or fail at all; the others are no part of `case_pass_rate` and never the worst."""
     embedded: Callable[[Any, Any, Any], Any] | None = None
     """(prepared, parameters, resources) → output: the deterministic classical system, if there is one."""
+    held_out: tuple[str, str] | None = None
+    """The attribute and value of the cases that the embedded engine did not learn from, where it learned from
+    the others: what it has on these alone counts."""
     parameters: type[Any] = NoParameters
     settings: type[Any] = NoParameters
     prepared: type[Any] | None = None
@@ -120,6 +123,8 @@ class Suite:
             yield "a text cannot carry fields; let `output` be a struct"
         if len(required) != len(set(required)):
             yield "two requirements share a name"
+        if self.held_out and self.held_out[0] not in self.groups:
+            yield f"cases are held out by {self.held_out[0]!r}, which is not among `groups`"
         yield from self._contradictions_of_metrics()
         if self.judge and not set(self.judge.metrics) <= set(self.metrics):
             yield "the judge's metrics are not among the suite's"

@@ -23,6 +23,8 @@ class Boaster:
 
     name, model, trials, varies, reads_prompt = "boaster", "none", 1, False, True
 
+    held_out = None
+
     def __init__(self, prepared_elsewhere: bool) -> None:
         self.prepared_elsewhere = prepared_elsewhere
 

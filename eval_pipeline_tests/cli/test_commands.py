@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 
+from eval_pipeline.answers import recorded_line
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompts
@@ -72,7 +73,48 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
             replaced = [f"{active} (in use)" in each.before for each in compared.comparisons]
             assert any(replaced) == (prompt.front.status == "candidate"), prompt.version
             assert bool(compared.note) == (prompt.version == active)
-    assert "heritage summary: Every heritage task meets its targets." in done.stdout
+    assert "heritage summary: type_classification_accuracy: 75.0 % ✗ fail" in done.stdout
+    assert "\naccuracy: typing-a-06: U (unknown); typing-" in done.stdout  # what a failing gate is made of
+    learned = [name for name in suite_names(project) if find_suite(project, name).held_out]
+    assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "retrieval", "typing")]
+    for name in learned:
+        held_out_numbers_are_those_of_score(project, name, done.stdout)
+
+
+def held_out_numbers_are_those_of_score(project: Project, name: str, printed: str) -> None:
+    """Engines that learned from cases count by the split `test`; the other numbers stand beside it."""
+    (active,) = active_versions(find_suite(project, name), project.prompts(name))
+    store = Store(project.state)
+    answers, evaluation = store.outputs(name, active), store.evaluation(name, active)
+    assert answers is not None
+    assert evaluation is not None
+    summary = evaluation.summary
+    assert summary.held_out is not None
+    assert summary.held_out.size in printed
+    outputs = project.root / "outputs.jsonl"
+    outputs.write_bytes(b"".join(recorded_line(each, find_suite(project, name).output) for each in answers))
+    values = {each: value.value for each, value in summary.metrics.items()}
+    numbers = {"test": values, **{split: part.metrics for split, part in summary.held_out.beside.items()}}
+    for split, expected in numbers.items():
+        given = () if split == "all" else ("--set", f"split={split}")
+        golden = project.golden(name)
+        scored = invoke(project, "score", name, "--golden", golden, "--outputs", outputs, "--json", *given)
+        found = json.loads(scored.stdout)["metrics"]
+        assert {each: found[each] for each in expected} == pytest.approx(expected)
+
+
+def test_recorded_answers_are_scored_on_all_cases(project: Project) -> None:
+    """Whoever wrote them learned nothing here: all 190 cases count."""
+    (answers,) = (project.golden("heritage_typing") / "baseline").glob("*.outputs.jsonl")
+    version = "classify-custodian-v1.0"
+    file = project.root / "recorded" / "heritage_typing" / f"{version}.jsonl"
+    file.parent.mkdir(parents=True)
+    shutil.copy(answers, file)
+    done = command(project, "run", "heritage_typing", "--prompt", version, "--engine", "recorded")
+    assert "190 cases × 1 trial, 0 errors." in done.stdout, done.stderr
+    evaluation = Store(project.state).evaluation("heritage_typing", version)
+    assert evaluation is not None
+    assert (evaluation.summary.cases, evaluation.summary.held_out) == (190, None)
 
 
 def test_versions_are_compared(evaluated: Project) -> None:

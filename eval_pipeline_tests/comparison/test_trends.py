@@ -109,7 +109,7 @@ def test_only_what_can_be_compared_makes_a_trend() -> None:
     history = points([0.80, 0.78, 0.76, 0.74])
     latest = history[-1]
     assert comparable(history, latest) == history
-    fields = ("golden_hash", "engine", "model", "version", "scoring")
+    fields = ("golden_hash", "engine", "model", "version", "scoring", "held_out")
     changes: list[dict[str, Any]] = [{field: "x"} for field in fields]
     for change in (*changes, {"replay": True}, {"incomplete": True}):
         others = [replace(history[1], **change)]

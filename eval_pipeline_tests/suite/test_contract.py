@@ -76,6 +76,7 @@ def test_a_case_passes_where_its_headline_is_perfect(direction: Any, passes: lis
         ({"metrics": (EXACT_MATCH, OTHER)}, "say with `score` what the metrics are made from"),
         ({"output": Output}, "say with `score` how outputs that are not texts are compared"),
         ({"score": SCORE, "metrics": (POOLED,)}, "say with `errored` what an error counts as in pooled"),
+        ({"held_out": ("split", "test")}, "held out by 'split', which is not among `groups`"),
         ({"score": SCORE, "metrics": (OTHER, OTHER)}, "two metrics share a name"),
         ({"score": SCORE, "metrics": ()}, "the headline '' is not one of its metrics"),
         ({"headline": "accuracy"}, "the headline 'accuracy' is not one of its metrics"),

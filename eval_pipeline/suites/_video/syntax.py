@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from enum import Enum, auto
+from enum import IntEnum, auto
+from functools import lru_cache
 from typing import NamedTuple
 
 from eval_pipeline.suites._video.words import (
@@ -33,7 +34,7 @@ MOST_TOKENS = 2000
 """A longer text is read up to here: no prompt for a video model is that long."""
 
 
-class At(Enum):
+class At(IntEnum):
     """Where a reader stands, by what came last."""
 
     START = auto()
@@ -167,6 +168,7 @@ def faults(text: str) -> list[Fault]:
     return [_fault(reading.tokens, index, text) for index in reading.faults]
 
 
+@lru_cache(maxsize=2**12)
 def read(text: str) -> Reading:
     """The reading of a text with the fewest faults; of several, the one with the fewest odd classes."""
     tokens = tokenize(text)

@@ -5,13 +5,13 @@ Words that are not listed are told by their endings, and by default may be nouns
 """
 
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 
 from eval_pipeline.language.word_lists import word_lists, word_sets
 
 
-class Tag(Enum):
+class Tag(StrEnum):
     """What a word can be."""
 
     DETERMINER = "determiner"

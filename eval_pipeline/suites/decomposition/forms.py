@@ -65,6 +65,11 @@ class Canaries:
 def is_paraphrase(quote: str, text: str) -> bool:
     """Whether most words of a quote stand in two neighbouring sentences of the text, in whatever form."""
     own = set(stems_of(quote))
+    return bool(own) and any(len(own & window) >= PARAPHRASED * len(own) for window in _windows(text))
+
+
+@lru_cache(maxsize=2**6)
+def _windows(text: str) -> list[set[str]]:
+    """The stems of every two neighbouring sentences; all quotes of a case are looked for in the same."""
     sentences = [set(stems_of(sentence)) for sentence in split_sentences(text)]
-    windows = [first | second for first, second in pairwise((*sentences, set()))]
-    return bool(own) and any(len(own & window) >= PARAPHRASED * len(own) for window in windows)
+    return [first | second for first, second in pairwise((*sentences, set()))]

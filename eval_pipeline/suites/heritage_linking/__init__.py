@@ -2,7 +2,7 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
-from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
+from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
 from eval_pipeline.suites.heritage_linking import cases, engine, probing, requirements, scoring
 from eval_pipeline.suites.heritage_linking.engine.knowledge import load_knowledge_base
 
@@ -18,6 +18,7 @@ SUITE = Suite(
     headline="hits@1",
     case_passes=scoring.case_passes,
     embedded=engine.link,
+    held_out=HELD_OUT,
     parameters=engine.Parameters,
     settings=Settings,
     selects=in_split,

@@ -1,7 +1,7 @@
 """Entities of the heritage domain in a text: institutions by kind, places, times and identifiers."""
 
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
+from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
 from eval_pipeline.suites.heritage_ner import cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
@@ -16,6 +16,7 @@ SUITE = Suite(
     headline="strict_f1",
     case_passes=scoring.case_passes,
     embedded=engine.extract,
+    held_out=HELD_OUT,
     parameters=engine.Parameters,
     settings=Settings,
     resources=engine.Resources.load,

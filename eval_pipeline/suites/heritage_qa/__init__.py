@@ -2,7 +2,7 @@
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites._heritage.attributes import GROUPS, in_split
+from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, in_split
 from eval_pipeline.suites.heritage_qa import cases, engine, judge, probing, requirements, scoring
 
 SUITE = Suite(
@@ -17,6 +17,7 @@ SUITE = Suite(
     headline="factual_accuracy",
     case_passes=scoring.case_passes,
     embedded=engine.answer,
+    held_out=HELD_OUT,
     parameters=engine.Parameters,
     settings=judge.QuestionSettings,
     selects=in_split,

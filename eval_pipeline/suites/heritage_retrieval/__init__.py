@@ -1,7 +1,7 @@
 """Retrieval of passages about heritage institutions: ranked results against graded judgments."""
 
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
+from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
 from eval_pipeline.suites.heritage_retrieval import cases, engine, probing, requirements, scoring, trec
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
 
@@ -18,6 +18,7 @@ SUITE = Suite(
     case_passes=scoring.case_passes,
     passable=scoring.has_relevant,
     embedded=engine.retrieve,
+    held_out=HELD_OUT,
     parameters=engine.Parameters,
     settings=Settings,
     selects=in_split,

@@ -1,7 +1,7 @@
 """Which of 19 types a heritage custodian is, from its description."""
 
 from eval_pipeline.suite import Reporting, Suite
-from eval_pipeline.suites._heritage.attributes import GROUPS, Settings, in_split
+from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
 from eval_pipeline.suites.heritage_typing import cases, engine, probing, requirements, scoring
 
 SUITE = Suite(
@@ -16,6 +16,7 @@ SUITE = Suite(
     headline="accuracy",
     case_passes=scoring.case_passes,
     embedded=engine.classify,
+    held_out=HELD_OUT,
     parameters=engine.Parameters,
     settings=Settings,
     references=requirements.second_annotations,
