@@ -30,6 +30,7 @@ COMMANDS = {
     "golden": "Check golden sets, probe them, and sign them off.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
+    "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
 }
 
 RARELY = 50_000
