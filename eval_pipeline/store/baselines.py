@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from eval_pipeline.answers import Answer, index_answers, recorded_line
 from eval_pipeline.comparison import Side
-from eval_pipeline.files import read_json, replacing, write_json
+from eval_pipeline.files import is_there, read_json, replacing, write_json
 from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Identity
@@ -45,7 +45,7 @@ def outputs_file(golden: Path, version: str, outputs_hash: str) -> Path:
 def read_baseline(golden: Path, version: str) -> Baseline | None:
     """The baseline that a version is compared with; None where none was promoted."""
     path = baseline_file(golden, version)
-    if not path.is_file():
+    if not is_there(path):
         return None
     baseline = _read(path)
     problems = Problems()

@@ -27,9 +27,9 @@ PASSING = {
     "provenance_coverage": 0.90,
     "provenance_verified": 0.95,
     "required_recall": 0.85,
-    "required_relationship_recall": 0.60,
+    "required_relationship_recall": 0.75,
 }
-"""What a case needs to pass: the document's pass values, and its excellent recall of what is required."""
+"""What a case needs to pass: the document's pass values, and its excellent ones for what is required."""
 
 
 class Concept(msgspec.Struct, frozen=True):

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score
 
 from eval_pipeline.answers import Answer
+from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.metrics.rates import harmonic_mean
+from eval_pipeline.problems import Problems
 from eval_pipeline.scoring import score_cases
 from eval_pipeline.suite import Context
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.suites.decomposition.cases import GoldenEntry, to_case
-from eval_pipeline.suites.decomposition.scoring import overall_score
+from eval_pipeline.suites.decomposition.scoring import PASSING, overall_score
+from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.sources import Recorded, golden, values
 
 TEXT = "Machine learning (ML) needs data. Overfitting harms generalization."
@@ -259,6 +262,30 @@ def test_a_case_passes_where_its_own_values_do_and_nothing_is_forbidden(
     concepts: list[Any], relationships: list[Any], passes: bool
 ) -> None:
     assert scored(concepts, relationships)["case_pass_rate"] == float(passes)
+
+
+def test_what_passes_a_case_is_the_documents_and_not_fitted_to_an_engine() -> None:
+    """Pass values of its table for everything, excellent ones for what is required."""
+    gates = read_gates(SUITE, REPOSITORY / "golden" / "decomposition" / GATES_FILE, Problems())
+    excellent = {"required_recall": "concept_recall", "required_relationship_recall": "relationship_accuracy"}
+    for name, least in PASSING.items():
+        zone, metric = ("excellent", excellent[name]) if name in excellent else ("pass", name)
+        assert gates[metric].bounds[zone].limit == least
+
+
+@pytest.mark.parametrize(("found", "passes"), [(4, True), (3, True), (2, False)])
+def test_three_of_four_required_relationships_pass_a_case(found: int, passes: bool) -> None:
+    links = [{"source": "A", "target": target, "predicate": "REQUIRES"} for target in "BCDE"]
+    entry = {
+        "id": "links",
+        "domain": "technical",
+        "sourceText": "A B C D E",
+        "expectedConcepts": [{"label": label, "required": True} for label in "ABCDE"],
+        "expectedRelationships": [{**link, "required": True} for link in links],
+    }
+    case = golden(to_case(msgspec.convert(entry, GoldenEntry)))
+    concepts = [{"label": label, "source_quote": label} for label in "ABCDE"]
+    assert scored(concepts, links[:found], case=case)["case_pass_rate"] == float(passes)
 
 
 def test_suite_values_are_means_of_cases() -> None:
