@@ -2,6 +2,6 @@
 
 # fmt: off
 __all__ = [
-    "accuracy", "bm25", "embedder", "patterns", "sentences", "stems", "word_lists",
+    "accuracy", "bm25", "embedder", "negation", "patterns", "sentences", "stems", "word_lists",
 ]
 # fmt: on

@@ -47,8 +47,8 @@ EDITS: dict[str, tuple[str, str, str, set[str], set[str]]] = {
     "a data file": ("language/data/pairs.tsv", "a", "b", {"heritage_qa", "suggestions"}, set()),
     "a word that an engine knows": ("suites/decomposition/engine/data/verb_statements.txt", " absorb ", " ",
                                     set(), {"decomposition"}),
-    "a word that scoring knows": ("suites/heritage_qa/data/negations.txt", " never ", " ", {"heritage_qa"},
-                                  {"heritage_qa"}),
+    "a word that scoring knows": ("language/data/negations.txt", "|never|", "|",
+                                  {"grounded_qa", "heritage_qa"}, {"heritage_qa"}),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from eval_pipeline.suite import Measured, Model
 from eval_pipeline.suites._video.scene_elements import ELEMENTS, find_elements
 from eval_pipeline.suites._video.syntax import is_sound
 
@@ -71,6 +72,16 @@ def soundness_accuracy() -> Share:
     """How often the check of soundness is right."""
     shares = soundness_by_kind(is_sound).values()
     return Share(sum(share.right for share in shares), sum(share.of for share in shares))
+
+
+def syntax_model(metric: str) -> Model:
+    """The check of soundness as the model behind a metric."""
+
+    def measure() -> Measured:
+        share = soundness_accuracy()
+        return Measured(share.value, f"{share} labelled sentences and fragments right")
+
+    return Model("syntax automaton", (metric,), measure)
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,10 @@
-"""The golden answers of decomposition."""
+"""The golden answers of decomposition, and what else it is probed with."""
 
 from collections.abc import Mapping
 
 from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.metrics.text import normalize, words
-from eval_pipeline.suite import Case, Probing
+from eval_pipeline.suite import Case, Context, Probing
 from eval_pipeline.suites.decomposition.cases import (
     DecompositionExpected,
     DecompositionInput,
@@ -40,4 +40,11 @@ def _quote(concept: ExpectedConcept, sentences: Mapping[str, str]) -> str:
     )
 
 
-PROBING = Probing(golden_answer)
+def with_canaries(case: DecompositionCase, context: Context) -> Decomposition:
+    """The golden answer, and everything that is forbidden."""
+    golden = golden_answer(case)
+    forbidden = [Concept(each, golden.concepts[0].source_quote) for each in case.expected.forbidden_concepts]
+    return Decomposition([*golden.concepts, *forbidden], golden.relationships)
+
+
+PROBING = Probing(golden_answer, own={"with canaries": with_canaries})

@@ -68,6 +68,11 @@ class Corpus:
         """The ids that can be cited."""
         return frozenset(passage.id for passage in self.passages)
 
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """What each passage says, by id."""
+        return {passage.id: passage.text for passage in self.passages}
+
     def search(self, question: str, parameters: Parameters) -> list[Passage]:
         """The passages that share most with a question."""
         return [self.passages[number] for number, _ in self._index(parameters).search(question, parameters.k)]

@@ -16,6 +16,7 @@ from eval_pipeline.language.word_lists import line_lists
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites.grounded_qa.cases import GroundedCase, GroundedExpected
 from eval_pipeline.suites.grounded_qa.claims import states
+from eval_pipeline.suites.grounded_qa.corpus import Corpus
 from eval_pipeline.suites.grounded_qa.traces import GroundedClaim
 
 REFUSAL = "not in context"
@@ -25,6 +26,8 @@ SHORT = 16
 """Claims shorter than this are looked at closely even if no word hints at a refusal."""
 LONGEST_CLAIM = 300
 """Characters. The document asks for a sentence; two parts of a question take two."""
+GOLD_CITED = 0.5
+"""The share of an answer's citations that must be gold for its case to pass."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,8 +50,10 @@ def score(items: kit.Items, context: kit.Context) -> kit.Batch:
     evidence = _evidence(gold, cited, retrieved, context.settings.k)
     hit = shipped & (evidence["cited_gold"] > 0) & (evidence["scoped"] > 0)
     correct = hit & answerable
+    texts = context.resources.texts if isinstance(context.resources, Corpus) else {}
     for index in np.flatnonzero(correct).tolist():
-        correct[index] = states(claims[index], expected[index])
+        known = [texts[citation] for citation in gold[index] if citation in texts]
+        correct[index] = states(claims[index], expected[index], known)
     near = shipped & ~correct
     for index in np.flatnonzero(near).tolist():
         near[index] = is_near_refusal(claims[index])
@@ -213,8 +218,13 @@ def _diagnose(
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
-    """A case passes when it is answered rightly with the right evidence, or rightly refused."""
-    return np.asarray(_right(sums) > 0, dtype=np.bool_)
+    """A case passes when it is rightly refused, or answered rightly, in a sentence and with evidence.
+
+    All passages together hold every answer: a claim of more than `LONGEST_CLAIM` characters passes nothing,
+    nor does one of whose citations less than half are gold.
+    """
+    pointed = (sums["long_claim"] == 0) & (sums["cited_gold"] >= GOLD_CITED * sums["cited"])
+    return np.asarray((_right(sums) > 0) & pointed, dtype=np.bool_)
 
 
 def is_answerable(case: GroundedCase) -> bool:

@@ -9,17 +9,11 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any
 
+from eval_pipeline.language.negation import NEGATORS, Negation, is_denied, negations
 from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
-from eval_pipeline.suites.heritage_qa.lexicon import (
-    FUNCTION_WORDS,
-    MONTHS,
-    NAMES_AFTER,
-    NEGATIONS,
-    STEMMERS,
-    YES,
-)
+from eval_pipeline.suites.heritage_qa.lexicon import FUNCTION_WORDS, MONTHS, NAMES_AFTER, STEMMERS, YES
 
 ENOUGH = 0.6
 """The share of a claim's content words that its evidence must hold."""
@@ -30,7 +24,6 @@ MOST_SENTENCES = 200
 _NUMBER = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:[.,]\d+)?")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+")
 _WORD = re.compile(r"[^\W_]+")
-_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,10 @@ class Claim:
     """The stems of its words, without function words."""
     anchors: frozenset[str]
     """The numbers in it, and the stems of the months and names: each must stand in what supports it."""
-    denies: bool
+    denied: frozenset[str] = frozenset()
+    """What of these it denies."""
+    disputes: bool = False
+    """Whether it says that all of this is not so."""
 
     @property
     def empty(self) -> bool:
@@ -53,6 +49,23 @@ class Claim:
     def terms(self) -> frozenset[str]:
         """All that can be checked: content words, numbers, dates and names."""
         return self.content | self.anchors
+
+    @property
+    def affirmed(self) -> frozenset[str]:
+        """What of these it does not deny."""
+        return self.terms - self.denied
+
+    def denies_what(self, affirmed: frozenset[str]) -> bool:
+        """Whether all that it denies is affirmed: every number, date and name, and enough of the words."""
+        return bool(self.denied) and self.anchors & self.denied <= affirmed and self._enough(affirmed)
+
+    def denies_with(self, denied: frozenset[str]) -> bool:
+        """Whether what it denies is denied, whatever name that goes by there."""
+        return not self.denied.isdisjoint(denied) and self._enough(denied)
+
+    def _enough(self, others: frozenset[str]) -> bool:
+        words = (self.content - self.anchors) & self.denied
+        return len(words & others) >= ENOUGH * len(words) - TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -101,17 +114,33 @@ def _claim(sentence: str, language: str, known_names: Collection[str]) -> Claim:
     if first in known_names and first not in FUNCTION_WORDS.get(language, ()):
         names.add(first)
     months = MONTHS.get(language, frozenset()).intersection(plain)
+    content = frozenset(content_stems(sentence, language))
+    anchors = {*numbers_in(sentence), *(_stem(word, language) for word in (*names, *months))}
+    denials = negations(normalize(sentence), language)
     return Claim(
         sentence,
-        frozenset(content_stems(sentence, language)),
-        frozenset({*numbers_in(sentence), *(_stem(word, language) for word in (*names, *months))}),
-        denies(sentence, language),
+        content,
+        frozenset(anchors),
+        _denied(normalize(sentence), denials, language) & (content | anchors),
+        sum(each.disputes for each in denials) % 2 == 1,
+    )
+
+
+def _denied(text: str, denials: Sequence[Negation], language: str) -> frozenset[str]:
+    """The words, by stem, and numbers of a normalized text that one of these denies and does not dispute."""
+    inside = [each for each in denials if not each.disputes]
+    places = [match for pattern in (_WORD, _NUMBER) for match in pattern.finditer(text)] if inside else []
+    return frozenset(
+        term
+        for match in places
+        if is_denied(inside, *match.span())
+        for term in (_stem(match.group(), language), *numbers_in(match.group()))
     )
 
 
 def content_stems(text: str, language: str) -> list[str]:
     """The stems of the words of a text, without function words, negations and bare numbers."""
-    skipped = FUNCTION_WORDS.get(language, frozenset()) | NEGATIONS.get(language, frozenset())
+    skipped = FUNCTION_WORDS.get(language, frozenset()) | NEGATORS.get(language, frozenset())
     return [
         _stem(word, language) for word in _plain_words(text) if word not in skipped and not word.isdigit()
     ]
@@ -119,8 +148,7 @@ def content_stems(text: str, language: str) -> list[str]:
 
 def denies(sentence: str, language: str) -> bool:
     """Whether a sentence holds a negation."""
-    result = NEGATIONS.get(language, frozenset()).intersection(_plain_words(sentence))
-    return bool(result) or (language == "en" and bool(_NOT.search(sentence)))
+    return bool(negations(normalize(sentence), language))
 
 
 def numbers_in(text: str) -> set[str]:
@@ -200,10 +228,15 @@ def affirms(sentence: str, language: str) -> bool:
     return _plain_words(sentence)[:1] == [YES.get(language)]
 
 
-def best_matches(claim: Claim, candidates: Sequence[Claim]) -> list[Claim]:
-    """The candidates that share most content words with a claim."""
-    overlaps = [len(claim.content & each.content) for each in candidates]
-    return [each for each, overlap in zip(candidates, overlaps, strict=True) if overlap == max(overlaps)]
+def agrees(claim: Claim, known: Sequence[Claim]) -> bool:
+    """Whether a claim denies nothing that others affirm, and affirms nothing that they deny.
+
+    What is denied here and there is agreed on, whatever else is said. A claim that disputes what it says
+    agrees where that would not.
+    """
+    denied = any(claim.denies_with(each.denied) for each in known)
+    opposed = any(claim.denies_what(each.affirmed) or each.denies_what(claim.affirmed) for each in known)
+    return (denied or not opposed) != claim.disputes
 
 
 def _plain_words(text: str) -> list[str]:

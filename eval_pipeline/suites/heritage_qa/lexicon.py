@@ -1,10 +1,9 @@
-"""Words of the four languages that claims are read with: function words, negations, months, refusals."""
+"""Words of the four languages that claims are read with: function words, months, refusals."""
 
 from eval_pipeline.language.word_lists import line_lists, word_sets
 from eval_pipeline.metrics.text import normalize
 
 FUNCTION_WORDS = word_sets(__package__, "data/function_words.txt")
-NEGATIONS = word_sets(__package__, "data/negations.txt")
 MONTHS = word_sets(__package__, "data/months.txt")
 STEMMERS = {"nl": "dutch", "en": "english", "de": "german", "fr": "french"}
 YES = {"nl": "ja", "en": "yes", "de": "ja", "fr": "oui"}

@@ -21,7 +21,7 @@ from eval_pipeline.suites.heritage_qa.claims import (
     Claim,
     Evidence,
     affirms,
-    best_matches,
+    agrees,
     capitalized_inside,
     claims_in,
     denies,
@@ -78,8 +78,9 @@ METRICS = (
     ),
     kit.mean(
         "faithfulness",
-        "Sentences of the answer that one passage supports (60 % of the content words and every number, date "
-        "and name) ÷ sentences. Null for a correct refusal, 0 for a wrong one.",
+        "Sentences of the answer that one passage supports (60 % of the content words, every number, date "
+        "and name, and nothing denied that it affirms) ÷ sentences. Null for a correct refusal, 0 for a "
+        "wrong one.",
         explained_by="unsupported",
     ),
     of_answerable(
@@ -177,8 +178,9 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
     claims = claims_in(output.answer, language, names)
     if len(claims) > MOST_SENTENCES:
         return Judgement(False, 0.0, 0.0, [kit.Diagnosis("too_long", expected.answer, output.answer)])
-    passages = [Evidence.of(passage, language) for passage in context]
-    unsupported = [claim for claim in claims if not any(passage.supports(claim) for passage in passages)]
+    unsupported = [
+        claim for claim in claims if not any(_bears_out(passage, claim, language) for passage in context)
+    ]
     verifiable, incorrect = _check_facts(case, claims)
     diagnoses = [kit.Diagnosis("unsupported", "", claim.text) for claim in unsupported]
     diagnoses += [kit.Diagnosis("incorrect", expected.answer, claim.text) for claim in incorrect]
@@ -195,6 +197,11 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
         expected.answerable and _answers(case, output.answer),
         word_order,
     )
+
+
+def _bears_out(passage: str, claim: Claim, language: str) -> bool:
+    """Whether a passage supports a claim and does not say the opposite where it speaks of the same."""
+    return Evidence.of(passage, language).supports(claim) and agrees(claim, claims_in(passage, language))
 
 
 def _check_facts(case: QuestionCase, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
@@ -215,7 +222,7 @@ def _check_facts(case: QuestionCase, claims: Sequence[Claim]) -> tuple[list[Clai
             and _adds(claim, case, fact, evidence.terms - question.terms)
             for fact, evidence in told
         )
-        or not any(each.denies == claim.denies for each in best_matches(claim, known))
+        or not agrees(claim, known)
     ]
     return verifiable, incorrect
 
@@ -227,7 +234,7 @@ def _adds(claim: Claim, case: QuestionCase, fact: str, news: Collection[str]) ->
     or a no.
     """
     question, answer, language = case.input.question, case.expected.answer, case.input.language
-    if not claim.terms.isdisjoint(news) or claim.denies != denies(question, language):
+    if not claim.terms.isdisjoint(news) or denies(claim.text, language) != denies(question, language):
         return True
     named = joined_names(claim.text) & (joined_names(fact) | joined_names(answer))
     return bool(named - joined_names(question)) or (

@@ -13,7 +13,7 @@ from eval_pipeline.language.patterns import BadPattern, compile_bounded, found
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Context, Measured, Model
 from eval_pipeline.suites._video.kept_words import KeptWords, accuracy
-from eval_pipeline.suites._video.prompt_accuracy import element_accuracy
+from eval_pipeline.suites._video.prompt_accuracy import element_accuracy, syntax_model
 from eval_pipeline.suites._video.scene_elements import SceneElements
 from eval_pipeline.suites.optimization.cases import MODELS_FILE, word_count
 
@@ -114,4 +114,5 @@ MODELS = (
         ("intent_preservation", "structural_completeness", "model_compliance"),
         _measure_elements,
     ),
+    syntax_model("well_formedness"),
 )

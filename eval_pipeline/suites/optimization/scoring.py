@@ -16,10 +16,15 @@ from eval_pipeline.suite import CaseScore, Context, Diagnosis, Item, Metric, Sum
 from eval_pipeline.suites._video.cinematography import technical_terms
 from eval_pipeline.suites._video.kept_words import KeptWords
 from eval_pipeline.suites._video.scene_elements import SceneElements, find_elements
+from eval_pipeline.suites._video.syntax import Fault, faults
 from eval_pipeline.suites.optimization.cases import OptimizationCase, has_subject, word_count
 from eval_pipeline.suites.optimization.models import Resources, matcher_of, resources_of
 
 LONGEST_PROMPT = 50_000
+WELL_FORMED = 0.9
+"""Below it a prompt is scrambled: written ones have 0.95 and more, shuffled ones at most 0.87."""
+MOST_FAULTS = 3
+"""So many of a prompt's faults are named."""
 
 
 class OptimizedPrompt(msgspec.Struct, frozen=True):
@@ -35,6 +40,7 @@ class Judgement(NamedTuple):
     subjects: Mapping[str, bool]
     """Subjects of the input → whether they are kept."""
     required: Mapping[str, bool]
+    faults: Sequence[Fault]
 
 
 def annotate(items: Sequence[Item], context: Context) -> dict[str, Judgement]:
@@ -50,6 +56,7 @@ def _judge(case: OptimizationCase, text: str, matcher: KeptWords) -> Judgement:
         find_elements(text),
         {each: matcher.keeps_head(each, text) for each in find_elements(case.input.input).core},
         {each: matcher.keeps_all(each, text) for each in case.expected.required_elements},
+        faults(text),
     )
 
 
@@ -70,12 +77,14 @@ def score_case(item: Item, context: Context) -> CaseScore:
     judgement: Judgement = context.annotations[case.id]
     rules = resources_of(context).rules.get(case.input.target_model, ())
     words, terms = word_count(text), technical_terms(text)
+    well_formed = max(0.0, 1.0 - len(judgement.faults) / words) if words else 0.0
     broken = [rule for rule in rules if rule.broken_by(text, judgement.elements)]
     hits = {pattern: hit for pattern in case.expected.forbidden_patterns if (hit := found(pattern, text))}
     values: dict[str, float | None] = {
         "intent_preservation": float(all(judgement.subjects.values())) if judgement.subjects else None,
         "required_elements_present": ratio(sum(judgement.required.values()), len(judgement.required)),
         "structural_completeness": structural_completeness(judgement.elements),
+        "well_formedness": well_formed,
         "word_count_compliance": word_count_compliance(words),
         "word_count_in_range": float(word_count_compliance(words) == 1.0),
         "technical_density": technical_density(len(terms)),
@@ -90,6 +99,7 @@ def score_case(item: Item, context: Context) -> CaseScore:
             "minima_missed": float(len(missed)),
             "forbidden": float(len(hits)),
             "lost_elements": float(len(judgement.required) - sum(judgement.required.values())),
+            "scrambled": float(well_formed < WELL_FORMED),
         },
         (),
         [
@@ -111,6 +121,8 @@ def _diagnoses(judgement: Judgement, words: int, terms: Sequence[str]) -> Iterat
     for name, here in _structure(judgement.elements).items():
         if not here:
             yield Diagnosis("lacks", name, "")
+    for fault in judgement.faults[:MOST_FAULTS]:
+        yield Diagnosis("does_not_fit", "", f"{fault.text or 'the end'} after {fault.after}")
     if word_count_compliance(words) < 1.0:
         yield Diagnosis("word_count", "75 to 125 words", str(words))
     if technical_density(len(terms)) < 1.0:
@@ -150,12 +162,15 @@ def technical_density(terms: int) -> float:
 def errored(case: OptimizationCase, answer: Answer | None) -> CaseScore:
     """A case without a usable output misses what it expects."""
     lost = float(len(case.expected.required_elements))
-    return CaseScore({"minima_missed": 1.0, "forbidden": 0.0, "lost_elements": lost})
+    return CaseScore({"minima_missed": 1.0, "forbidden": 0.0, "lost_elements": lost, "scrambled": 0.0})
 
 
 def case_passes(sums: Sums) -> NDArray[np.bool_]:
-    """A case passes when it reaches all its minima, keeps every element and holds no forbidden pattern."""
-    wrong = sums["minima_missed"] + sums["lost_elements"] + sums["forbidden"]
+    """A case passes when it reaches all its minima, keeps every element and holds no forbidden pattern.
+
+    Words that do not hold together pass nothing, whichever they are.
+    """
+    wrong = sums["minima_missed"] + sums["lost_elements"] + sums["forbidden"] + sums["scrambled"]
     return np.asarray(wrong == 0, dtype=np.bool_)
 
 
@@ -186,6 +201,12 @@ METRICS: tuple[Metric, ...] = (
         "structural_completeness",
         "The share of subject, action, environment, and camera or lighting that the prompt shows.",
         explained_by="lacks",
+    ),
+    mean(
+        "well_formedness",
+        "1 − words that do not fit where they stand, by an automaton of word classes ÷ words. Shuffled words "
+        "have about 0.8.",
+        explained_by="does_not_fit",
     ),
     mean(
         "word_count_compliance",

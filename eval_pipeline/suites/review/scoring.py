@@ -13,6 +13,8 @@ from eval_pipeline.suites.review.findings import Finding, Findings
 from eval_pipeline.suites.review.matching import FULL, Match, Outcome, match_findings
 
 GOOD_DETECTION = 0.6
+GOOD_PRECISION = 0.5
+"""Where fewer of a case's findings are confirmed, whoever reads them is better off without."""
 LAYERS = ("A", "B", "C")
 SEVERITY_TABLE = "severities"
 CATEGORY_TABLE = "categories"
@@ -193,10 +195,14 @@ def _diagnoses(case: ReviewCase, outcome: Outcome) -> Iterator[kit.Diagnosis]:
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
-    """A case passes when every critical error is detected in full, and 60 % of all errors are."""
+    """A case passes when every critical error is detected in full, and 60 % of all errors are.
+
+    At least half of its findings must be matched or bonus: naming every line finds all there is.
+    """
     critical = sums["credit:CRITICAL"] == sums["expected:CRITICAL"]
     enough = sums["credit"] >= GOOD_DETECTION * sums["expected"] - 1e-9
-    return np.asarray(critical & enough, dtype=np.bool_)
+    clean = sums["true"] >= GOOD_PRECISION * sums["findings"]
+    return np.asarray(critical & enough & clean, dtype=np.bool_)
 
 
 def _has_severity(severity: str) -> Callable[[ReviewCase], bool]:

@@ -12,7 +12,7 @@ from eval_pipeline.language.embedder import default_embedder
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.suite import Context, Measured, Model
 from eval_pipeline.suites._video.category_classifier import CategoryClassifier, Example
-from eval_pipeline.suites._video.prompt_accuracy import soundness_accuracy
+from eval_pipeline.suites._video.prompt_accuracy import syntax_model
 
 LABELLED_SPANS = "spans"
 
@@ -90,12 +90,7 @@ def _measure_embedder() -> Measured:
     )
 
 
-def _measure_syntax() -> Measured:
-    share = soundness_accuracy()
-    return Measured(share.value, f"{share} labelled sentences and fragments right")
-
-
 MODELS = (
     Model(default_embedder().name, ("diversity", "non_repetition"), _measure_embedder),
-    Model("syntax automaton", ("syntactic_validity",), _measure_syntax),
+    syntax_model("syntactic_validity"),
 )

@@ -65,6 +65,51 @@ def test_any_claim_will_do_where_nothing_is_asked_for() -> None:
     assert states("whatever", expected())
 
 
+PASSAGES = [
+    "A Nook holds six pods. No alerts are sent before seven, and blank pods without seeds cost 9 euros."
+]
+
+
+@pytest.mark.parametrize(
+    ("substring", "claim", "stated"),
+    [
+        ("six pods", "a nook holds six pods", True),
+        ("six pods", "six pods", True),
+        ("six pods", "not six pods", False),
+        ("six pods", "a nook does not hold six pods", False),
+        ("six pods", "a nook doesn't hold six pods", False),
+        ("six pods", "a nook never holds six pods", False),
+        ("six pods", "it is false that a nook, however small, holds six pods", False),
+        ("six pods", "that it holds six pods is not true", False),
+        ("six pods", "it holds neither a lamp nor six pods", False),
+        # A denial of something else, or of nothing, does not touch it.
+        ("six pods", "no, a nook holds six pods", True),
+        ("six pods", "a nook holds no more than six pods", True),
+        ("six pods", "a nook holds not only soil but six pods", True),
+        ("six pods", "if it is not full, a nook holds six pods", True),
+        ("six pods", "a nook holds six pods without soil", True),
+        ("six pods", "it is not false that a nook holds six pods", True),
+        # Said once plainly, it is said.
+        ("six pods", "a nook holds six pods and not, as some say, six pods and a half", True),
+        # What the passage denies may be denied, by whoever denies the same.
+        ("before seven", "no alerts are sent before seven", True),
+        ("before seven", "alerts are not sent before seven", True),
+        ("before seven", "before seven", True),
+        ("before seven", "not before seven", False),
+        ("9 euros", "blank pods cost 9 euros", True),
+        ("9 euros", "blank pods do not cost 9 euros", False),
+        # Words that no passage has may be another way to say what one denies.
+        ("silent until 7", "alerts are not silent until 7", True),
+    ],
+)
+def test_a_denial_turns_the_answer_around_unless_the_passage_denies(
+    substring: str, claim: str, stated: bool
+) -> None:
+    assert states(claim, expected(substring), PASSAGES) is stated
+    # Without the passages nobody can tell: a substring is a substring.
+    assert states(claim, expected(substring))
+
+
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_only_the_number_itself_states_it(wanted: int, given_number: int) -> None:
     said = expected(f"{wanted} euros")

@@ -320,3 +320,20 @@ def test_half_an_answer_is_none() -> None:
     del parts["gold_claim_substr"]
     assert metrics([parts], [trace("a", "Within thirty days.")])["precision"] == 0.0
     assert metrics([parts], [trace("a", "Within thirty days, pods within two weeks.")])["precision"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("claim", "cited", "passes"),
+    [
+        (RIGHT, ["p1"], True),
+        # A second passage beside the gold one is no shotgun; half of all that was retrieved is.
+        (RIGHT, ["p1", "p2"], True),
+        (RIGHT, ["p1", "p2", "p3"], False),
+        (f"{'It rains a lot. ' * 10}{RIGHT}", ["p1"], True),
+        (f"{'It rains a lot. ' * 30}{RIGHT}", ["p1"], False),
+    ],
+)
+def test_a_case_passes_with_a_sentence_and_its_evidence(claim: str, cited: list[str], passes: bool) -> None:
+    found = metrics([gold("a")], [trace("a", claim, cited, [f"p{number}" for number in range(1, 9)])])
+    assert found["accuracy"] == 1.0
+    assert found["case_pass_rate"] == float(passes)

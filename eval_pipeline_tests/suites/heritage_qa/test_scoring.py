@@ -173,13 +173,14 @@ def test_cheats_pass_no_case_and_not_all_gates(golden_set: list[GoldenCase], che
     assert (found["factual_accuracy"] or 0) < 0.8
 
 
-def test_a_negated_golden_answer_is_wrong(golden_set: list[GoldenCase]) -> None:
-    """Where the golden answer denies, a second denial is not seen."""
-    negated = {
-        each.case.id: {"answer": f"It is not true: {each.case.expected.answer}"} for each in golden_set
-    }
-    found = values(SUITE, golden_set, negated)
-    assert (found["case_pass_rate"] or 0) <= 0.1
+@pytest.mark.parametrize("denial", ["It is not true: {}", "It is false that {}", "It isn't so that {}"])
+def test_a_negated_golden_answer_is_wrong(denial: str, golden_set: list[GoldenCase]) -> None:
+    """In every language, and where the golden answer itself denies."""
+    answerable = [each for each in golden_set if each.case.expected.answerable]
+    negated = {each.case.id: {"answer": denial.format(each.case.expected.answer)} for each in answerable}
+    found = values(SUITE, answerable, negated)
+    assert found["case_pass_rate"] == 0.0
+    assert (found["faithfulness"] or 0) < 0.2
 
 
 def test_a_right_short_answer_is_relevant() -> None:
@@ -196,9 +197,31 @@ def test_words_in_another_order_are_no_answer() -> None:
     assert scored("Aliens did it.")["word_order"] is None
 
 
-def test_a_denial_is_right_where_the_fact_denies() -> None:
-    assert scored("No, the museum is not open on Sundays.", CLOSED)["factual_accuracy"] == 1.0
-    assert scored("Yes, the museum is open on Sundays.", CLOSED)["factual_accuracy"] == 0.0
+@pytest.mark.parametrize(
+    ("answer", "entry", "right"),
+    [
+        ("No, the museum is not open on Sundays.", CLOSED, True),
+        ("No, on Sundays Corn Lane Museum is never open.", CLOSED, True),
+        ("Corn Lane Museum isn't open on Sundays.", CLOSED, True),
+        ("It is false that Corn Lane Museum is open on Sundays.", CLOSED, True),
+        ("Yes, the museum is open on Sundays.", CLOSED, False),
+        ("It is not true that Corn Lane Museum is not open on Sundays.", CLOSED, False),
+        ("Corn Lane Museum was founded in 1800.", CASE, True),
+        ("Corn Lane Museum was founded no later than 1800.", CASE, True),
+        ("Not only the maps: Corn Lane Museum was founded in 1800.", CASE, True),
+        ("Corn Lane Museum, which is not open daily, was founded in 1800.", CASE, True),
+        ("It is not false that Corn Lane Museum was founded in 1800.", CASE, True),
+        ("Corn Lane Museum was not founded in 1800.", CASE, False),
+        ("Corn Lane Museum wasn’t founded in 1800.", CASE, False),
+        ("Corn Lane Museum was never founded in 1800.", CASE, False),
+        ("Nobody founded Corn Lane Museum in 1800.", CASE, False),
+        ("It is wrong that Corn Lane Museum, as they say, was founded in 1800.", CASE, False),
+        ("That Corn Lane Museum was founded in 1800 is not true.", CASE, False),
+    ],
+)
+def test_a_denial_is_right_where_the_passage_denies(answer: str, entry: GoldenCase, right: bool) -> None:
+    found = scored(answer, entry)
+    assert (found["faithfulness"], found["factual_accuracy"]) == (float(right), float(right))
 
 
 def test_a_correct_refusal_has_no_faithfulness_and_a_wrong_one_earns_nothing() -> None:
@@ -392,5 +415,5 @@ def test_contractions_are_no_content_words() -> None:
     assert scored("They've opened it; it's 1800.", harbour)["faithfulness"] == 1.0
     short = scored("The Harbour Museum didn't open in 1800.", harbour)
     long = scored("The Harbour Museum did not open in 1800.", harbour)
-    assert short["faithfulness"] == long["faithfulness"] == 1.0
-    assert short["factual_accuracy"] == 0.0
+    for found in (short, long):
+        assert found["faithfulness"] == found["factual_accuracy"] == 0.0

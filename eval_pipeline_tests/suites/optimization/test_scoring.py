@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline.answers import Answer
-from eval_pipeline.golden import GoldenCase, read_cases
+from eval_pipeline.golden import ANSWERS_FILE, GoldenCase, read_cases
+from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Scores, context_for, measured_models, score_cases, summarize
@@ -28,7 +31,7 @@ from eval_pipeline.suites.optimization.cases import (
     word_count,
 )
 from eval_pipeline.suites.optimization.engine import Parameters, optimize
-from eval_pipeline.suites.optimization.scoring import technical_density, word_count_compliance
+from eval_pipeline.suites.optimization.scoring import WELL_FORMED, technical_density, word_count_compliance
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.sources import Recorded, golden
 
@@ -58,6 +61,12 @@ CASE = case()
 @cache
 def context() -> Context:
     return context_for(SUITE, GOLDEN)
+
+
+def written_prompts() -> list[str]:
+    """Five of the references that somebody wrote."""
+    lines = (GOLDEN / ANSWERS_FILE).read_text().splitlines()[:5]
+    return [msgspec.json.decode(line)["output"]["prompt"] for line in lines]
 
 
 def scores_of(outputs: dict[str, Any], *cases: GoldenCase) -> Scores:
@@ -119,6 +128,41 @@ def test_a_line_break_inside_a_sentence_hides_nothing() -> None:
 def test_words_are_split_at_white_space() -> None:
     assert word_count("A dog – panting,\n tail/ears up") == 6
     assert word_count(" \n") == 0
+
+
+def _swapped(words: list[str]) -> list[str]:
+    return [word for pair in zip(words[1::2], words[::2], strict=False) for word in pair]
+
+
+DISORDER: dict[str, Callable[[list[str]], list[str]]] = {
+    "backwards": lambda words: words[::-1],
+    "by alphabet": sorted,
+    "neighbours exchanged": _swapped,
+    "every second word first": lambda words: words[::2] + words[1::2],
+    "longest first": lambda words: sorted(words, key=len, reverse=True),
+    "shuffled": lambda words: random.Random(7).sample(words, len(words)),
+}
+
+
+def well_formed(prompt: str) -> float:
+    found = scored(prompt)["well_formedness"]
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("order", DISORDER)
+def test_the_words_of_a_good_prompt_in_another_order_are_none(order: str) -> None:
+    disordered = [" ".join(DISORDER[order](prompt.split())) for prompt in written_prompts()]
+    assert max(map(well_formed, disordered)) < WELL_FORMED
+    assert scored(written_prompts()[0])["case_pass_rate"] == 1.0
+    assert scored(disordered[0])["case_pass_rate"] == 0.0
+
+
+def test_sentences_in_another_order_and_fragments_hold_together() -> None:
+    for prompt in written_prompts():
+        assert well_formed(" ".join([*split_sentences(prompt)][::-1])) > 0.95
+    assert [well_formed(prompt) for prompt in VALID] == [1.0, 1.0, 1.0]
+    assert well_formed(" ") == 0.0
 
 
 def test_an_input_without_a_subject_has_no_intent_to_measure() -> None:
@@ -357,6 +401,7 @@ def test_the_models_are_measured() -> None:
         "required_elements_present",
         "structural_completeness",
         "model_compliance",
+        "well_formedness",
     }
     assert all(0.8 < model.accuracy < 1.0 for model in models)
     assert all(re.search(r"\d+/\d+", model.told) for model in models)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -158,6 +159,24 @@ def test_precision_and_discovery_are_bounds_while_decisions_are_pending() -> Non
     assert found["discovery_rate"] == found["discovery_rate_upper"] == pytest.approx(1 / 3)
     assert found["pending_rate"] == 0.0
     assert found["detection_rate"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("named", "passes"),
+    [
+        ([1, 2, 3], True),
+        # Three more that nobody has looked at leave half of them confirmed.
+        ([1, 2, 3, 10, 11, 12], True),
+        ([1, 2, 3, 10, 11, 12, 13], False),
+        (range(1, 21), False),
+        (range(1, 41), False),
+    ],
+)
+def test_naming_every_line_passes_no_case(named: Sequence[int], passes: bool) -> None:
+    case = task(error(1, "CRITICAL"), error(2), error(3, "MINOR"))
+    found = values(case, output(*map(finding, named)))
+    assert found["detection_rate"] == 1.0
+    assert found["case_pass_rate"] == float(passes)
 
 
 def test_a_decision_overrides_quote_and_location() -> None:
