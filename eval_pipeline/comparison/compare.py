@@ -185,8 +185,8 @@ def _scores(
 
 
 def _notes(before: Side, after: Side) -> Iterable[str]:
-    for what in ("engine", "model", "trials"):
-        old, new = getattr(before.identity, what), getattr(after.identity, what)
+    for field, what in (("engine", "engine"), ("model", "model"), ("trials", "number of trials")):
+        old, new = getattr(before.identity, field), getattr(after.identity, field)
         if old != new:
             yield f"The {what} differs: {old} before, {new} after."
     if before.golden_hash != after.golden_hash:
@@ -224,7 +224,7 @@ def _heavy_cases(changes: Iterable[MetricChange]) -> Iterable[str]:
     """The cases that hold so much of what metrics count that a difference may be theirs alone."""
     held: dict[str, list[str]] = {}
     for each in changes:
-        if each.evidence and each.evidence.heavy:
+        if each.evidence and each.evidence.heavy and each.verdict != "identical":
             heavy = each.evidence.heavy
             held.setdefault(heavy.case_id, []).append(f"{number(heavy.share)} of {each.metric}")
     for case_id, shares in held.items():

@@ -50,8 +50,11 @@ class LeaveOneOut:
 
     @cached_property
     def shares(self) -> Values:
-        """`[case, …metric]`: the share of the items that each case holds; NaN where there are none."""
-        held = self.items.mean(axis=1)
+        """`[case, …metric]`: the share of the items that each case holds; NaN where there are none.
+
+        Cases that have nothing to say on the metric hold none, whatever its formula reads of them.
+        """
+        held = np.where(self.applies, self.items.mean(axis=1), 0.0)
         return _divide(held, np.broadcast_to(held.sum(axis=0), held.shape))
 
 
