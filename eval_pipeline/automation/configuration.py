@@ -20,6 +20,8 @@ class Automation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Every suite's active versions, asked afresh."""
     weekly: str = "0 4 * * 1"
     """Every version that is not archived, asked afresh."""
+    prune: str = "30 5 * * *"
+    """What nobody needs any more is deleted."""
     ui: str = "http://127.0.0.1:3000"
     """Where alerts link to."""
 
@@ -38,7 +40,7 @@ def _violations(file: Automation) -> Iterator[Violation]:
     if file.timezone not in available_timezones():
         remedy = "Write it as in Europe/Amsterdam."
         yield Violation(("timezone",), f"{file.timezone!r} is not a time zone", remedy)
-    for name in ("nightly", "weekly"):
+    for name in ("nightly", "weekly", "prune"):
         if not _is_cron(getattr(file, name)):
             remedy = "Write minute, hour, day, month and weekday: 0 2 * * *."
             text = getattr(file, name)[:LONGEST_CRON]

@@ -47,10 +47,8 @@ def read_baseline(golden: Path, version: str) -> Baseline | None:
     path = baseline_file(golden, version)
     if not is_there(path):
         return None
+    baseline = _read(path)
     problems = Problems()
-    baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
-    problems.stop_if_any()
-    assert baseline is not None
     outputs = outputs_file(golden, version, baseline.outputs_hash)
     remedy = "Restore it, or promote again with --replace."
     if not outputs.is_file():
@@ -58,6 +56,19 @@ def read_baseline(golden: Path, version: str) -> Baseline | None:
     elif _content(outputs) != baseline.outputs_hash:
         problems.add(outputs, "is not what was promoted", remedy)
     problems.stop_if_any()
+    return baseline
+
+
+def read_baselines(golden: Path) -> list[Baseline]:
+    """The records of all baselines of a suite."""
+    return [_read(path) for path in sorted((golden / "baseline").glob("*.json"))]
+
+
+def _read(path: Path) -> Baseline:
+    problems = Problems()
+    baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
+    problems.stop_if_any()
+    assert baseline is not None
     return baseline
 
 
