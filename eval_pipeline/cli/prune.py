@@ -52,5 +52,5 @@ def command(last: int | None, days: int | None, dry: bool) -> None:
     for each in pruned:
         say(each)
     total = megabytes(sum(each.size for each in pruned))
-    say = f"{total} would be deleted." if dry else f"{total} deleted."
-    say(say if pruned else "Nothing to delete.")
+    done = f"{total} would be deleted." if dry else f"{total} deleted."
+    say(done if pruned else "Nothing to delete.")
