@@ -520,7 +520,6 @@ def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
 
 PATHS: list[tuple[str, dict[str, Any]]] = [
     ("README.md", {}),
-    ("pyproject.toml", {}),
     ("eval_pipeline_tests/test_gates.py", {}),
     ("prompts/one/CHANGELOG.md", {}),
     ("golden/one/README.md", {}),
@@ -535,14 +534,30 @@ PATHS: list[tuple[str, dict[str, Any]]] = [
     ("golden/one/gates.yaml", {"one": "gates"}),
     ("golden/one/baseline/name.json", {"one": "baseline"}),
     ("engines.yaml", {"one": "engines", "two": "engines"}),
+    *(
+        (name, {"one": "environment", "two": "environment"})
+        for name in ("Makefile", "constraints.txt", "dagster.yaml", "pyproject.toml")
+    ),
+    ("recorded/one/name-v1.0.jsonl", {"one": "name-v1.0"}),
+    ("recorded/one/name-v1.1.jsonl", {}),
+    ("lib/bot.py", {"one": "name-v1.0"}),
 ]
+ENGINES = """default: recorded
+engines:
+  recorded: {kind: recorded, path: "recorded/{suite}/{version}.jsonl"}
+  bot: {kind: callable, function: "lib.bot:answer"}
+"""
 
 
 @pytest.mark.parametrize(("path", "expected"), PATHS, ids=[path for path, _ in PATHS])
 def test_what_a_file_touches(path: str, expected: dict[str, str], tmp_path: Path) -> None:
     change = Change("base", frozenset({PurePosixPath(path)}), frozenset())
-    touched = touched_suites(Project(tmp_path, tmp_path), change, ("one", "two"))
-    assert {name: {*each.prompts, *each.reasons} for name, each in touched.items()} == {
+    project = Project(tmp_path, tmp_path)
+    project.engines_file.write_text(ENGINES)
+    project.prompts("one").mkdir(parents=True)
+    (project.prompts("one") / "name-v1.0.md").touch()
+    touched = touched_suites(project, change, ("one", "two"))
+    assert {name: {*each.prompts, *each.answers, *each.reasons} for name, each in touched.items()} == {
         name: {what} for name, what in expected.items()
     }
 
