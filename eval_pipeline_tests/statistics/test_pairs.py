@@ -157,7 +157,7 @@ def test_what_a_formula_reads_of_other_cases_is_no_share_of_the_metric() -> None
     expected, found = (Estimate(paired(*each).moments) for each in (sides, beside))
     for each in (expected, found):
         assert each.moments.total == pytest.approx([1.0])
-    assert found.interval() == pytest.approx(expected.interval())
+    assert np.array(found.interval()) == pytest.approx(np.array(expected.interval()))
 
 
 def test_a_value_that_hangs_on_one_case_has_no_interval() -> None:
