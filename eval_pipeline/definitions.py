@@ -14,6 +14,7 @@ def build_definitions(project: Project) -> dg.Definitions:
     chains = {suite: orchestration.build_chain(suite, project) for suite in suites}
     jobs = {suite: orchestration.build_job(suite, chain) for suite, chain in chains.items()}
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
+    pruning = orchestration.build_prune_job(project)
     unloaded_jobs = [orchestration.build_broken_job(asset) for asset in unloaded]
     return dg.Definitions(
         assets=[
@@ -22,11 +23,14 @@ def build_definitions(project: Project) -> dg.Definitions:
             orchestration.build_summary(project),
             automation.ALERTS,
         ],
-        jobs=[*jobs.values(), *unloaded_jobs],
+        jobs=[*jobs.values(), *unloaded_jobs, pruning],
         schedules=[
-            schedule
-            for suite, job in jobs.items()
-            for schedule in automation.build_schedules(suite, job, project, configured)
+            *(
+                schedule
+                for suite, job in jobs.items()
+                for schedule in automation.build_schedules(suite, job, project, configured)
+            ),
+            automation.build_prune_schedule(pruning, configured),
         ],
         sensors=[
             *automation.build_sensors(list(jobs), list(jobs.values()), project),

@@ -63,6 +63,11 @@ def probability(value: float | None) -> str:
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
+def megabytes(size: int) -> str:
+    """How much room something takes."""
+    return f"{size / 1e6:,.1f} MB"
+
+
 def counted(count: int, what: str, several: str = "") -> str:
     """`1 trial`, `3 trials`; `1 query`, `3 queries` where the plural is given."""
     return f"{count:,} {what if count == 1 else several or what + 's'}"

@@ -1,13 +1,15 @@
 """Bad input, reported all at once: where it is, what is wrong, and what to do about it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+
+MOST_SHOWN = 100
 
 
 class Problem(msgspec.Struct, frozen=True, order=True):
@@ -29,8 +31,14 @@ class BadInput(Exception):
     """Input that cannot be used. The command line prints the problems and exits with 2."""
 
     def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
+        super().__init__("\n".join(first_lines(problems)))
         self.problems = problems
+
+
+def first_lines(problems: Sequence[Problem]) -> list[str]:
+    """Problems as lines: as many as a person reads, and how many more there are."""
+    more = len(problems) - MOST_SHOWN
+    return [*map(str, problems[:MOST_SHOWN]), *([f"… and {more:,} more."] if more > 0 else [])]
 
 
 class Problems:
@@ -38,6 +46,8 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
+        self.notes: list[Problem] = []
+        """What a person should know and that stops nothing."""
 
     def add(
         self,
@@ -50,6 +60,10 @@ class Problems:
     ) -> None:
         """Record a problem; line 0 means that it concerns the whole file."""
         self._found.append(Problem(shown_path(file), line, field, message, remedy))
+
+    def note(self, file: str | Path, message: str, remedy: str = "", *, line: int = 0) -> None:
+        """Record what was read in another way than a person may have meant it."""
+        self.notes.append(Problem(shown_path(file), line, "", message, remedy))
 
     def include(self, bad: BadInput) -> None:
         """Take over what somebody else found."""
@@ -91,5 +105,14 @@ def shown_path(path: str | Path) -> str:
     """The path as a person would type it: relative to the working directory where it lies below it."""
     try:
         return str(Path(path).resolve().relative_to(Path.cwd()))
-    except (ValueError, OSError):
+    except (ValueError, OSError, RuntimeError):  # links that lead in a circle
         return str(path)
+
+
+def is_text(path: str) -> bool:
+    """Whether a path is text in UTF-8; the bytes of a file's name may be anything."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -14,26 +15,43 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_PROCESSES = 4
+UNKNOWN = "unknown"
 
 
 def this_process() -> str:
-    """A name for this process that no other machine's process has."""
-    return f"{socket.gethostname()}/{os.getpid()}"
+    """A name for this process that no other has: where it runs, its number, and when it started."""
+    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}"
 
 
 def is_gone(process: str) -> bool:
-    """Whether a process of that name, or of one that goes on after a slash, was here and is no more."""
-    host, _, rest = process.partition("/")
-    pid = rest.partition("/")[0]
-    if host != socket.gethostname() or not pid.isdecimal():
+    """Whether a process of that name, or of one that goes on after a slash, was here and is no more.
+
+    Of one that runs elsewhere, or where no place can be told from another, nothing is known.
+    """
+    place, pid, started, *_ = [*process.split("/"), "", ""]
+    if UNKNOWN in place or place != _place() or not (pid.isdecimal() and started.isdecimal()):
         return False
+    return _started(int(pid)) not in (started, UNKNOWN)
+
+
+def _place() -> str:
+    """What tells machines, their starts, and containers apart, though several may have one name."""
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{socket.gethostname()}:{boot}:{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return f"{socket.gethostname()}:{UNKNOWN}"
+
+
+def _started(pid: int) -> str:
+    """When a process started, in ticks of the system's clock; blank where there is none."""
+    try:
+        # The name of the program, which may hold anything, ends with the last bracket.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    except (OSError, IndexError):
+        return UNKNOWN
 
 
 def usable_processors() -> int:

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval_pipeline.problems import bad_value, is_text
+
 ROOT_VARIABLE = "EVAL_PIPELINE_ROOT"
 STATE_VARIABLE = "DAGSTER_HOME"
 MARKER = "engines.yaml"
@@ -24,7 +26,17 @@ class Project:
         named = os.environ.get(ROOT_VARIABLE)
         root = Path(named).resolve() if named else _root_above(Path.cwd())
         state = os.environ.get(STATE_VARIABLE)
-        return cls(root, Path(state).resolve() if state else root / ".eval")
+        project = cls(root, Path(state).resolve() if state else root / ".eval")
+        project.stop_if_unusable()
+        return project
+
+    def stop_if_unusable(self) -> None:
+        """Refuse places that databases and tables cannot be kept in: their paths become parts of URLs."""
+        for variable, path, acting in ((ROOT_VARIABLE, self.root, ""), (STATE_VARIABLE, self.state, "%?#")):
+            text = str(path)
+            if any(each in text for each in acting) or not is_text(text):
+                remedy = f"Choose a path in UTF-8 without {' '.join('%?#')}."
+                raise bad_value(variable, f"{text!a} cannot be used", remedy)
 
     def golden(self, suite: str) -> Path:
         """The folder of a suite's golden set, gates and baseline."""

@@ -19,7 +19,9 @@ PRODUCT = REPOSITORY / "eval_pipeline"
 TESTS = REPOSITORY / "eval_pipeline_tests"
 
 LAYERS = (
-    ("problems", "numbers", "project", "processes"),
+    ("secrets",),
+    ("problems", "numbers", "processes", "terminal"),
+    ("project",),
     ("metrics", "statistics", "revisions"),
     ("language",),
     ("files",),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+import pytest
 
 from eval_pipeline.processes import in_processes, is_gone, this_process, usable_processors
 
@@ -36,8 +39,31 @@ def test_a_process_that_is_gone() -> None:
 
 
 def test_of_processes_elsewhere_nothing_is_known() -> None:
-    for name in ("", "elsewhere/1", "no-number", f"{this_process()}0".partition("/")[0], f"{'9' * 30}/1"):
+    place, pid, started = this_process().split("/")
+    host, boot, namespace = place.split(":", 2)
+    elsewhere = [
+        f"elsewhere:{boot}:{namespace}",  # another machine
+        f"{host}:{boot[::-1]}:{namespace}",  # another machine of the same name
+        f"{host}:{boot}:pid:[1]",  # another container of the same name
+        f"{host}:unknown",
+        host,
+    ]
+    for other in elsewhere:
+        assert not is_gone(f"{other}/999999999/1")
+    for name in ("", "no-number", f"{place}/-1/{started}", f"{place}/{pid}", f"{place}/{pid}/never"):
         assert not is_gone(name)
-    host = this_process().partition("/")[0]
-    assert not is_gone(f"{host}/{'9' * 30}")
-    assert not is_gone(f"{host}/-1")
+    assert is_gone(f"{place}/999999999/1")
+
+
+def test_another_process_with_the_same_number_is_another() -> None:
+    place, pid, started = this_process().split("/")
+    assert not is_gone(f"{place}/{pid}/{started}/more")
+    assert is_gone(f"{place}/{pid}/{int(started) - 1}/more")
+
+
+def test_where_no_place_can_be_told_from_another_nobody_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> Path:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("eval_pipeline.processes.Path.readlink", refuse)
+    assert not is_gone(f"{this_process().split('/')[0]}/999999999/1")

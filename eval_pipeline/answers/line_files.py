@@ -14,7 +14,16 @@ import msgspec
 
 from eval_pipeline.answers.parsing import LARGEST_OUTPUT
 from eval_pipeline.answers.record import FIRST_TRIAL, Answer, Measure, TokenCount
-from eval_pipeline.files import RawLine, decode_block, decode_line, line_blocks, shown_field, violations_of
+from eval_pipeline.files import (
+    RawLine,
+    decode_block,
+    decode_line,
+    line_blocks,
+    may_repeat_keys,
+    repeated_key,
+    shown_field,
+    violations_of,
+)
 from eval_pipeline.problems import Problems
 
 Line = TypeVar("Line", bound=msgspec.Struct)
@@ -88,7 +97,7 @@ class LineFormat(Generic[Line]):
         decoder = msgspec.json.Decoder(self.line)
         brief = msgspec.json.Decoder(self.brief or self.line)
         for block in line_blocks(path, problems):
-            records = decode_block(brief, block.data) or ()
+            records = () if may_repeat_keys(block.data) else decode_block(brief, block.data) or ()
             ids = list(map(attrgetter(self.id_field), records))
             trials = set(map(attrgetter("trial"), records))
             if len(trials) == 1 and all(ids):
@@ -201,7 +210,9 @@ def _index_line(
 ) -> None:
     try:
         case_id, trial = format_.key(decoder.decode(raw.data))
-        if case_id:
+        if repeated_key(raw.data):
+            _report(raw, path, problems, format_)
+        elif case_id:
             answers.remember([case_id], trial, [raw.offset])
         else:
             problems.add(path, "is missing or blank", format_.remedy, line=raw.number, field=format_.id_field)

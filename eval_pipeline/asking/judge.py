@@ -14,7 +14,7 @@ import msgspec
 
 from eval_pipeline.answers import FIRST_TRIAL, MISSING, TOO_LARGE, Failure, Usable, parse
 from eval_pipeline.engines import Engine, Request
-from eval_pipeline.files import content_hash, read_json_lines
+from eval_pipeline.files import content_hash, is_there, read_json_lines
 from eval_pipeline.golden import JUDGE_FILE
 from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.problems import Problems
@@ -39,7 +39,7 @@ def judged_context(
 
     schema = msgspec.json.schema(suite.judge.verdict)
     files = [folder / JUDGE_FILE for folder in folders]
-    labels = _read_labels(suite.judge, next(filter(Path.is_file, files), files[-1]))
+    labels = _read_labels(suite.judge, next(filter(is_there, files), files[-1]))
     judge = EngineJudge(suite.judge, open_judge(project, suite, engine, schema), labels)
     return replace(context, judge=judge, hash=content_hash([context.hash, judge.identity]))
 
@@ -51,7 +51,7 @@ def _read_labels(judge: Judge, file: Path) -> dict[str, tuple[Any, bool]]:
         "Label", [("right", bool)], bases=(judge.asked,), frozen=True, forbid_unknown_fields=True
     )
     labels: dict[str, tuple[Any, bool]] = {}
-    if not file.is_file():
+    if not is_there(file):
         problems.add(file, "does not exist", "A judge is measured on labelled examples: write some.")
     else:
         for record, line in read_json_lines(file, label, problems):

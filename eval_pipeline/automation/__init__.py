@@ -2,11 +2,12 @@
 
 from eval_pipeline.automation.alerts import ALERTS, build_alerts
 from eval_pipeline.automation.configuration import read_automation
-from eval_pipeline.automation.schedules import build_schedules
+from eval_pipeline.automation.schedules import build_prune_schedule, build_schedules
 from eval_pipeline.automation.sensors import build_broken_sensor, build_sensors
 
 # fmt: off
 __all__ = [
-    "ALERTS", "build_alerts", "build_broken_sensor", "build_schedules", "build_sensors", "read_automation",
+    "ALERTS", "build_alerts", "build_broken_sensor", "build_prune_schedule", "build_schedules",
+    "build_sensors", "read_automation",
 ]
 # fmt: on

@@ -11,9 +11,11 @@ import msgspec
 from dagster import DagsterEventType
 
 from eval_pipeline.automation.configuration import Automation
-from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Message
+from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Kind, Message
+from eval_pipeline.files import content_hash
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat, readable, table
+from eval_pipeline.secrets import keep_secret
 from eval_pipeline.store import database_url
 
 TARGETS = {"critical": "EVAL_PIPELINE_ALERTS_CRITICAL", "warning": "EVAL_PIPELINE_ALERTS_WARNING"}
@@ -57,7 +59,7 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
         with Incidents(database_url(project)) as incidents:
             updated, changed = look_at_runs(context.instance, incidents, cursor.updated, settings.ui)
             for message in incidents.undelivered():
-                incidents.note_attempt(message, delivered=deliver(message, context.log))
+                deliver(message, incidents, context.log)
             shown = [_shown(incidents.all())] if changed or context.cursor is None else []
         return dg.SensorResult(
             cursor=msgspec.json.encode(_Cursor(updated)).decode(),
@@ -136,31 +138,40 @@ def text_of(message: Message) -> tuple[str, str]:
     return title, "\n\n".join([*lines, *([f"and {more} more"] if more > 0 else [])])
 
 
-def deliver(message: Message, log: logging.Logger) -> bool:
-    """Send a message to the targets of its severity; to the log where there are none."""
+def deliver(message: Message, incidents: Incidents, log: logging.Logger) -> None:
+    """Send a message to those targets of its severity that it did not reach; to the log without any."""
+    variable = TARGETS[message.incident.severity]
+    urls = os.environ.get(variable, "").split()
+    keep_secret(*urls)
+    named = {content_hash(url): url for url in urls} or {"log": ""}
+    claimed = incidents.claim(message, list(named))
+    if not claimed:
+        return
     title, text = text_of(message)
-    urls = os.environ.get(TARGETS[message.incident.severity], "").split()
-    if not urls:
+    arrived = {}
+    for target in claimed:
+        reason = _send(named[target], message.kind, title, text, log)
+        arrived[target] = reason is None
+        if reason is not None:
+            which = f"target {list(named).index(target) + 1} of {variable} {reason}"
+            log.error(f"An alert was not delivered ({which}): {title}")
+    incidents.note(message, arrived, list(named))
+
+
+def _send(url: str, kind: Kind, title: str, text: str, log: logging.Logger) -> str | None:
+    """Why a message could not be sent to one target; None where it was."""
+    if not url:
         log.warning(f"{title}\n{text}")
-        return True
+        return None
     import apprise
 
     logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)  # its messages may hold a target's URL
     notifier = apprise.Apprise()
-    usable = [notifier.add(url) for url in urls]
-    kinds = {
-        "opened": apprise.NotifyType.FAILURE,
-        "worse": apprise.NotifyType.FAILURE,
-        "recovered": apprise.NotifyType.SUCCESS,
-    }
-    delivered = all(usable) and bool(
-        notifier.notify(body=text, title=title, notify_type=kinds[message.kind], body_format="text")
-    )
-    if not delivered:
-        wrong = [str(index + 1) for index, fine in enumerate(usable) if not fine]
-        reason = f"target {', '.join(wrong)} is not an apprise URL" if wrong else "a target cannot be reached"
-        log.error(f"An alert was not delivered ({reason}; see {TARGETS[message.incident.severity]}): {title}")
-    return delivered
+    if not notifier.add(url):
+        return "is not an apprise URL"
+    good = apprise.NotifyType.SUCCESS if kind == "recovered" else apprise.NotifyType.FAILURE
+    sent = notifier.notify(body=text, title=title, notify_type=good, body_format="text")
+    return None if sent else "cannot be reached"
 
 
 def _shown(incidents: Sequence[Incident]) -> dg.AssetMaterialization:

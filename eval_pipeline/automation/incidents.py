@@ -3,15 +3,15 @@
 An outage is an incident of its own: it neither is an incident of quality nor lets one recover.
 
 Everything is kept in the project's database: which runs were looked at, which incidents are open, and
-which messages still have to be delivered. So no run is looked at twice, and no message is lost or
-repeated, whenever a process dies.
+which messages still have to be delivered to whom. So no run is looked at twice, no message is lost
+whenever a process dies, and each arrives once per target, however many processes look.
 """
 
 from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 24 * 3600.0
 """Who falls ill again so soon after a recovery is flapping: the incident goes on, untold."""
 MOST_ATTEMPTS = 20
+CLAIM_SECONDS = 600.0
+"""So long nobody else sends what somebody is sending."""
 OUTAGE = "outage: "
 """Before the subject of an outage."""
 
@@ -71,7 +73,7 @@ class Incidents(Stored):
     """All incidents of a project."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
-        self._incidents, self._runs, self._messages = _tables()
+        self._incidents, self._runs, self._messages, self._deliveries = _tables()
         super().__init__(Database(url, self._incidents.metadata))
         self._clock = clock
 
@@ -138,14 +140,47 @@ class Incidents(Stored):
                 results.append(Message(row.number, row.kind, _incident(owner)))
             return results
 
-    def note_attempt(self, message: Message, *, delivered: bool) -> None:
-        """Note that a message arrived, or that it was tried in vain."""
-        messages = self._messages
-        values: dict[str, Any] = {"attempts": messages.c.attempts + 1}
-        if delivered:
-            values["delivered_at"] = self._clock()
+    def claim(self, message: Message, targets: Sequence[str]) -> list[str]:
+        """Those of the targets to which this process is to send a message now, and nobody else.
+
+        Who dies over it has the message sent again after a while: rather twice than never.
+        """
+        now, rows = self._clock(), self._deliveries
         with self._database.writing("incidents") as connection:
-            connection.execute(messages.update().where(messages.c.number == message.number).values(**values))
+            known = {
+                row.target: row
+                for row in connection.execute(rows.select().where(rows.c.message == message.number))
+            }
+            free = [
+                target
+                for target in dict.fromkeys(targets)
+                if target not in known
+                or (known[target].delivered_at is None and known[target].claimed_until <= now)
+            ]
+            for target in free:
+                values = {"claimed_until": now + CLAIM_SECONDS}
+                statement = self._database.insert(rows).values(
+                    message=message.number, target=target, **values
+                )
+                connection.execute(
+                    statement.on_conflict_do_update(index_elements=["message", "target"], set_=values)
+                )
+        return free
+
+    def note(self, message: Message, arrived: Mapping[str, bool], targets: Sequence[str]) -> None:
+        """Note to which of the claimed targets a message got; once it got to all, it is delivered."""
+        now, rows, messages = self._clock(), self._deliveries, self._messages
+        with self._database.writing("incidents") as connection:
+            for target, has_arrived in arrived.items():
+                values = {"claimed_until": 0.0, "delivered_at": now if has_arrived else None}
+                row = (rows.c.message == message.number) & (rows.c.target == target)
+                connection.execute(rows.update().where(row).values(**values))
+            done = rows.select().where(rows.c.message == message.number, rows.c.delivered_at.is_not(None))
+            reached = {row.target for row in connection.execute(done)}
+            outcome: dict[str, Any] = {"attempts": messages.c.attempts + 1}
+            if reached >= set(targets):
+                outcome["delivered_at"] = now
+            connection.execute(messages.update().where(messages.c.number == message.number).values(**outcome))
 
     def _latest(self, connection: Connection, subject: str) -> Row[Any] | None:
         table = self._incidents
@@ -212,7 +247,7 @@ def _incident(row: Row[Any]) -> Incident:
 
 
 @functools.cache
-def _tables() -> tuple[Table, Table, Table]:
+def _tables() -> tuple[Table, Table, Table, Table]:
     from sqlalchemy import Column, Double, Integer, MetaData, Table
 
     text = text_type()
@@ -238,4 +273,12 @@ def _tables() -> tuple[Table, Table, Table]:
         Column("attempts", Integer, nullable=False),
         Column("delivered_at", Double),
     )
-    return incidents, runs, messages
+    deliveries = Table(
+        "alert_deliveries",
+        metadata,
+        Column("message", Integer, primary_key=True),
+        Column("target", text, primary_key=True),
+        Column("claimed_until", Double, nullable=False),
+        Column("delivered_at", Double),
+    )
+    return incidents, runs, messages, deliveries

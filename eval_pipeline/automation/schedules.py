@@ -49,6 +49,18 @@ def build_schedules(
     ]
 
 
+def build_prune_schedule(job: dg.JobDefinition, times: Automation) -> dg.ScheduleDefinition:
+    """When what nobody needs any more is deleted."""
+    return dg.ScheduleDefinition(
+        name=job.name,
+        job=job,
+        cron_schedule=times.prune,
+        execution_timezone=times.timezone,
+        description=job.description,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+
+
 def _schedule(
     suite: Suite, job: Any, name: str, cron: str, timezone: str, versions: Versions, description: str
 ) -> dg.ScheduleDefinition:

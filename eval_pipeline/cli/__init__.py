@@ -1,16 +1,21 @@
 """The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input, 70 a defect."""
 
+import errno
 import gc
 import importlib
 import os
+import re
 import sys
 import traceback
+from collections.abc import Iterator
+from io import TextIOWrapper
 from typing import Any
 
 import click
 
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import BadInput
+from eval_pipeline.problems import BadInput, first_lines
+from eval_pipeline.terminal import say
 
 # fmt: off
 __all__ = [
@@ -30,8 +35,11 @@ COMMANDS = {
     "golden": "Check golden sets, probe them, and sign them off.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
+    "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
 }
 
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EIO}
+NO_DATABASE = re.compile("disk|open database|readonly|locked")
 RARELY = 50_000
 """So many objects are made before memory is searched for garbage: most of what a command loads, it keeps."""
 
@@ -67,26 +75,51 @@ def cli() -> None:
 def main() -> Any:
     """Run the command line; what a person can mend is printed, never a traceback."""
     gc.set_threshold(RARELY)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # not every one is UTF-8
+            stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(BAD_INPUT)
     except BadInput as bad:
-        for problem in bad.problems:
-            click.echo(problem, err=True)
-        click.echo(f"{counted(len(bad.problems), 'problem')}; nothing was changed.", err=True)
+        for line in first_lines(bad.problems):
+            say(line, err=True)
+        say(f"{counted(len(bad.problems), 'problem')}; nothing was changed.", err=True)
         sys.exit(BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+        say("Interrupted.", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BLOCKED)
-    except OSError as error:
-        click.echo(f"{error.filename or 'input'}: {error.strerror or error}.", err=True)
-        sys.exit(BAD_INPUT)
-    except Exception:  # never to be taken for a gate that blocks
-        traceback.print_exc()
-        click.echo("This is a defect of eval-pipeline, or of a suite; nothing was decided.", err=True)
+    except Exception as error:  # never to be taken for a gate that blocks
+        if cause := _cause_outside(error):
+            say(f"{cause}.", err=True)
+            sys.exit(BAD_INPUT)
+        say(traceback.format_exc(), err=True)
+        say("This is a defect of eval-pipeline, or of a suite; nothing was decided.", err=True)
         sys.exit(CRASHED)
+
+
+def _cause_outside(error: BaseException) -> str | None:
+    """What the machine has against it: a file that cannot be opened, a disk that is full."""
+    import sqlite3
+
+    if isinstance(error, OSError):
+        return f"{error.filename or 'input'}: {error.strerror or error}"
+    for inner in _behind(error):
+        if isinstance(inner, OSError) and inner.errno in NO_ROOM:
+            return f"{inner.filename or 'the disk of the state folder'}: {inner.strerror}"
+        if isinstance(inner, sqlite3.OperationalError) and NO_DATABASE.search(str(inner)):
+            return f"a database in the state folder cannot be used: {inner}; see its disk and permissions"
+    return None
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """The errors that led to one."""
+    inner = error.__cause__ or error.__context__
+    if inner is not None:
+        yield inner
+        yield from _behind(inner)

@@ -15,6 +15,7 @@ from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import Incomplete, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
+from eval_pipeline.terminal import say
 
 DAYS = 30
 MOST_DAYS = 365
@@ -116,11 +117,11 @@ def _approve(
         after=evaluation.identity.outputs,
     )
     path = decisions.keep_approval(project.golden(suite.name), approval)
-    click.echo(f"{version} against {approval.against}: {approval.summary}")
+    say(f"{version} against {approval.against}: {approval.summary}")
     rest = sorted(possible - set(metrics))
     if rest:
-        click.echo(f"Not approved: {', '.join(rest)}")
-    click.echo(f"Review and commit {shown_path(path)}")
+        say(f"Not approved: {', '.join(rest)}")
+    say(f"Review and commit {shown_path(path)}")
 
 
 def _stop_unless_possible(metrics: tuple[str, ...], possible: Collection[str]) -> None:
@@ -145,11 +146,11 @@ def _standing(result: decisions.Result, standings: decisions.Standings, name: st
 def _list(project: Project, suite: Suite, as_json: bool) -> None:
     approvals = decisions.read_approvals(project.golden(suite.name))
     if as_json:
-        click.echo(readable_json(approvals))
+        say(readable_json(approvals))
         return
     now = datetime.datetime.now(datetime.UTC)
     for each in approvals:
         state = "expired" if each.expired(now) else "not expired"
-        click.echo(f"{each.version} against {each.against} ({state}): {each.summary}")
+        say(f"{each.version} against {each.against} ({state}): {each.summary}")
     if not approvals:
-        click.echo(f"{suite.name} has no approval.")
+        say(f"{suite.name} has no approval.")

@@ -14,6 +14,7 @@ from eval_pipeline.stages import Workbench
 from eval_pipeline.store import baseline_file, read_baseline
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
+from eval_pipeline.terminal import say
 
 
 @click.group("baseline")
@@ -50,11 +51,11 @@ def promote_(
     try:
         baseline = promote(result, _standings(result, replace), by or person(), reason)
     except Refused as refused:
-        click.echo(f"{version} cannot become the baseline:\n{refused}", err=True)
+        say(f"{version} cannot become the baseline:\n{refused}", err=True)
         context.exit(BLOCKED)
     bench.store.drop_proposals(bench.suite.name, prompt_name(version))
     file = shown_path(baseline_file(bench.golden_folder, version))
-    click.echo(f"{version} is the baseline of {prompt_name(version)}, by {baseline.promoted_by}: {file}")
+    say(f"{version} is the baseline of {prompt_name(version)}, by {baseline.promoted_by}: {file}")
 
 
 @command.command("show")
@@ -71,20 +72,18 @@ def show(suite: str, as_json: bool) -> None:
         baseline for version in _one_per_name(project, chosen) if (baseline := read_baseline(folder, version))
     ]
     if as_json:
-        click.echo(readable_json(baselines))
+        say(readable_json(baselines))
         return
     if not baselines:
-        click.echo(
-            f"No baseline. Promote one: eval-pipeline baseline promote {chosen.name} VERSION --reason …"
-        )
+        say(f"No baseline. Promote one: eval-pipeline baseline promote {chosen.name} VERSION --reason …")
     unit = units(chosen)
     for proposal in live_proposals(Workbench(project, chosen)):
-        click.echo(proposal.text)
+        say(proposal.text)
     for baseline in baselines:
-        click.echo(f"{baseline.version}: {baseline.reason}")
-        click.echo(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
+        say(f"{baseline.version}: {baseline.reason}")
+        say(f"promoted by {baseline.promoted_by} at {baseline.promoted_at}")
         if held_out := baseline.identity.outputs.held_out:
-            click.echo(f"on the cases that the engine did not learn from ({' '.join(held_out)})")
+            say(f"on the cases that the engine did not learn from ({' '.join(held_out)})")
         values = [(name, number(value, unit.get(name, "number"))) for name, value in baseline.metrics.items()]
         print_table(Table(("metric", "value"), values))
 

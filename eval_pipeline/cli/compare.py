@@ -16,6 +16,7 @@ from eval_pipeline.stages import Workbench, compare_versions, compare_with_basel
 from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import AnswerTable
 from eval_pipeline.suites import find_suite
+from eval_pipeline.terminal import say
 
 BASELINE = "baseline"
 LEVEL = 0.05
@@ -56,7 +57,7 @@ def command(
     name = prompt_file(bench.project.prompts(bench.suite.name), version or _active(bench)).stem
     standing = standing_of(bench.golden_folder, _compare(bench, name, against, chosen))
     if as_json:
-        click.echo(readable_json(comparison_data(standing)))
+        say(readable_json(comparison_data(standing)))
     else:
         from eval_pipeline.reports.console import print_comparison
 

@@ -15,6 +15,7 @@ from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markd
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import Workbench, prepare_asking
 from eval_pipeline.suites import load_suites, suite_names
+from eval_pipeline.terminal import say
 
 ALL_VERSIONS = "all versions"
 LAST_REPORT = "gate.json"
@@ -78,7 +79,7 @@ def command(
         with replacing(junit) as temporary:
             temporary.write_bytes(to_junit(decided))
     _print(decided, untouched)
-    click.echo(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
+    say(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
     context.exit(decisions.EXIT_CODES[decisions.worst(decided)])
 
 
@@ -131,14 +132,14 @@ def _decide(
 
 def _print(decided: list[decisions.Decision], untouched: list[str]) -> None:
     for each in decided:
-        click.echo(f"{decisions.SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
+        say(f"{decisions.SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
         for line in signed_lines(each.reasons, each.approved, each.warnings):
-            click.echo(f"  {line}", err=each.state in decisions.BROKEN)
+            say(f"  {line}", err=each.state in decisions.BROKEN)
         if each.stopping:
-            click.echo(f"  {each.stopping.text}")
+            say(f"  {each.stopping.text}")
         for line in each.notes:
-            click.echo(f"  Note: {line}")
+            say(f"  Note: {line}")
     if untouched:
-        click.echo(f"Not touched: {', '.join(untouched)}")
+        say(f"Not touched: {', '.join(untouched)}")
     if not decided:
-        click.echo("Nothing to evaluate.")
+        say("Nothing to evaluate.")

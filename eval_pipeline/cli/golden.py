@@ -7,14 +7,15 @@ from typing import Any
 import click
 
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.files import readable_json, write_text
+from eval_pipeline.files import file_bytes, readable_json, write_text
 from eval_pipeline.golden import GoldenSet, shortfalls
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import BadInput, Problems, bad_value
+from eval_pipeline.problems import BadInput, Problems, bad_value, first_lines
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, load_suites, suite_names
+from eval_pipeline.terminal import say
 
 
 @click.group("golden")
@@ -45,18 +46,21 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
         overview = golden.overview(_references(each, folder, problems))
         if len(problems) > before:
             continue
-        click.echo(f"{each.name}: {counted(len(golden), 'case')} can be read")
+        say(f"{each.name}: {counted(len(golden), 'case')} can be read")
+        for line in first_lines(problems.notes):
+            say(f"  note: {line}")
+        problems.notes.clear()
         for requirement, missing in shortfalls(each, overview):
             for line in requirement.facts(overview) if requirement.facts else ():
-                click.echo(f"  {requirement.name}: {line}")
+                say(f"  {requirement.name}: {line}")
             blocked = blocked or (bool(missing) and requirement.severity == "critical")
             for line in missing:
-                click.echo(f"  {requirement.severity}: {requirement.name}: {line}")
+                say(f"  {requirement.severity}: {requirement.name}: {line}")
         if path is None:
             unsigned = golden.unsigned_changes()
             blocked = blocked or bool(unsigned)
             for line in unsigned:
-                click.echo(f"  critical: not signed off: {line}")
+                say(f"  critical: not signed off: {line}")
     problems.stop_if_any()
     context.exit(BLOCKED if blocked else 0)
 
@@ -98,7 +102,7 @@ def probe(context: click.Context, suite: str | None, as_json: bool, docs: Path |
             print_probes(each, probed)
     problems.stop_if_any()
     if as_json:
-        click.echo(readable_json({each.suite: each for each in results}))
+        say(readable_json({each.suite: each for each in results}))
     if docs:
         _write_between(docs, [probe_section(*pair) for pair in zip(suites, results, strict=True)])
     context.exit(BLOCKED if any(each.broken for each in results) else 0)
@@ -110,7 +114,7 @@ PROBES_END = "<!-- end of probes -->"
 
 def _write_between(file: Path, sections: Sequence[str]) -> None:
     """Put sections between the marks of a file."""
-    text = file.read_text(encoding="utf-8")
+    text = file_bytes(file).decode(errors="replace")
     before, mark, rest = text.partition(PROBES_BEGIN)
     _, end, after = rest.partition(PROBES_END)
     if not (mark and end):
@@ -139,7 +143,7 @@ def freeze(suite: str, reason: str, by: str | None) -> None:
     problems.stop_if_any()
     signed = golden.sign_off(by or person(), reason)
     size = counted(len(golden), "case")
-    click.echo(f"{chosen.name}: {size} signed off by {signed.signed_by} ({signed.golden_hash}).")
+    say(f"{chosen.name}: {size} signed off by {signed.signed_by} ({signed.golden_hash}).")
 
 
 def _read(suite: Suite, folder: Path, problems: Problems) -> GoldenSet:

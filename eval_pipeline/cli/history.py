@@ -15,6 +15,7 @@ from eval_pipeline.scoring import Point
 from eval_pipeline.store import History, database_url, export
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
+from eval_pipeline.terminal import safe, say, write
 
 MOST_COLUMNS = 4
 SPARKS = "▁▂▃▄▅▆▇█"
@@ -38,9 +39,9 @@ def command(
     if file is not None:
         with replacing(file) as temporary:
             temporary.write_bytes(export(points))
-        click.echo(f"{counted(len(points), 'evaluation')} written to {shown_path(file)}")
+        say(f"{counted(len(points), 'evaluation')} written to {shown_path(file)}")
     elif as_json:
-        click.echo(export(points).decode(), nl=False)
+        write(safe(export(points).decode()))
     else:
         _show(project, chosen, [point for point in points if replays or not point.replay], last)
 
@@ -49,7 +50,7 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
     from eval_pipeline.reports.console import print_table
 
     if not points:
-        click.echo(f"No evaluation yet. Run: eval-pipeline run {suite.name}")
+        say(f"No evaluation yet. Run: eval-pipeline run {suite.name}")
         return
     unit = units(suite)
     gated = read_gates(suite, project.golden(suite.name) / GATES_FILE, Problems())
@@ -73,7 +74,7 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
     for line in series(points[-last:]):
         values = [point.metrics.get(suite.headline) for point in line]
         first = line[0]
-        click.echo(f"{suite.headline} of {first.version} on {first.engine}{_of(first)}: {sparkline(values)}")
+        say(f"{suite.headline} of {first.version} on {first.engine}{_of(first)}: {sparkline(values)}")
 
 
 def _of(point: Point) -> str:

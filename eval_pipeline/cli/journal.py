@@ -9,6 +9,7 @@ from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_file, database_url
+from eval_pipeline.terminal import say
 
 OLDEST_DAYS = 36_500
 
@@ -28,11 +29,11 @@ def stats(as_json: bool) -> None:
         with journal:
             rows = journal.stats()
     if as_json:
-        click.echo(readable_json(rows))
+        say(readable_json(rows))
     elif rows:
         _print(rows)
     elif journal is not None:
-        click.echo("The journal is empty: no metered call has been answered.")
+        say("The journal is empty: no metered call has been answered.")
 
 
 @command.command("purge")
@@ -60,10 +61,10 @@ def purge(suite: str | None, days: int | None, yes: bool) -> None:
         which += f" that are older than {counted(days, 'day')}"
     with journal:
         if not yes and not click.confirm(f"Forget the answers {which}? Asking again has to be paid for"):
-            click.echo("Nothing was forgotten.")
+            say("Nothing was forgotten.")
             return
         before = None if days is None else (datetime.now(UTC) - timedelta(days=days)).isoformat()
-        click.echo(f"{counted(journal.purge(suite=suite, before=before), 'answer')} forgotten.")
+        say(f"{counted(journal.purge(suite=suite, before=before), 'answer')} forgotten.")
 
 
 @command.command("reset-limits")
@@ -73,7 +74,7 @@ def reset_limits() -> None:
     if journal is not None:
         with journal:
             journal.buckets.reset()
-        click.echo("Limits and pauses begin anew with the next run.")
+        say("Limits and pauses begin anew with the next run.")
 
 
 def _existing_journal(*, quiet: bool = False) -> Journal | None:
@@ -83,7 +84,7 @@ def _existing_journal(*, quiet: bool = False) -> Journal | None:
     if file is None or file.exists():
         return Journal.open(url)
     if not quiet:
-        click.echo(f"There is no journal yet: {shown_path(file)} is written by the first metered call.")
+        say(f"There is no journal yet: {shown_path(file)} is written by the first metered call.")
     return None
 
 
@@ -112,6 +113,4 @@ def _print(rows: list[Usage]) -> None:
     )
     print_table(content)
     calls, dollars, hits = (sum(getattr(row, name) for row in rows) for name in ("calls", "dollars", "hits"))
-    click.echo(
-        f"{counted(calls, 'call')} for {number(dollars, 'dollars')}; {counted(hits, 'answer')} reused."
-    )
+    say(f"{counted(calls, 'call')} for {number(dollars, 'dollars')}; {counted(hits, 'answer')} reused.")

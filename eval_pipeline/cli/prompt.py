@@ -14,6 +14,7 @@ from eval_pipeline.reports import impact_table, table
 from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
+from eval_pipeline.terminal import say
 
 
 @click.group("prompt")
@@ -39,9 +40,9 @@ def new(suite: str, name: str, step: str | None) -> None:
     entry = f"### Changes\n- (what changes from {active.version}, and why)"
     changelog = prompts.with_entry(prompts.read_changelog(folder, chosen.name), version, "candidate", entry)
     prompts.write_edited(folder / prompts.CHANGELOG, changelog)
-    click.echo(f"{shown_path(folder / f'{version}.md')} is a copy of {active.version}.")
-    click.echo(f"Say what changes in {shown_path(folder / prompts.CHANGELOG)}, then run:")
-    click.echo(f"eval-pipeline run {chosen.name} --prompt {version}")
+    say(f"{shown_path(folder / f'{version}.md')} is a copy of {active.version}.")
+    say(f"Say what changes in {shown_path(folder / prompts.CHANGELOG)}, then run:")
+    say(f"eval-pipeline run {chosen.name} --prompt {version}")
 
 
 @command.command("activate")
@@ -69,7 +70,7 @@ def activate(context: click.Context, suite: str, version: str) -> None:
         result = latest_result(Workbench(project, chosen), version)
         standing = allow_activation(result)
     except (Refused, NotCurrent) as refused:
-        click.echo(f"{version} cannot become active:\n{refused}", err=True)
+        say(f"{version} cannot become active:\n{refused}", err=True)
         context.exit(BLOCKED)
     comparison = standing.comparison if standing else None
     impact = _impact(chosen, comparison) if comparison else ""
@@ -84,9 +85,9 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     for path, text in edits:
         prompts.write_edited(path, text)
     archived = f"; {', '.join(replaced)} is archived" if replaced else ""
-    click.echo(f"{version} is active{archived}.")
+    say(f"{version} is active{archived}.")
     for note in comparison.notes if comparison else ():
-        click.echo(f"Note: {note}")
+        say(f"Note: {note}")
 
 
 def _active(suite: Suite, folder: Path, name: str) -> prompts.Prompt:

@@ -7,6 +7,7 @@ import click
 
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.files import read_yaml, write_text
+from eval_pipeline.golden import LEDGER_FILE
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
@@ -14,7 +15,8 @@ from eval_pipeline.reports import Table, flat
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.review import protocol, questions, worksheets
-from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger, Step
+from eval_pipeline.suites.review.ledger import STEPS, Ledger, Step
+from eval_pipeline.terminal import safe, say
 
 SUITE = "review"
 MEMORY = "review_ledger_head.json"
@@ -142,7 +144,7 @@ def export(
     still = [task for task in tasks if not session.ledger.seal_of(step, session.evaluation, task.id)]
     write_text(file, worksheets.blank_worksheet(session, step, still, quotes_only=quotes_only))
     size = counted(sum(len(session.open_subjects(step, task)) for task in still), "question")
-    click.echo(f"{shown_path(file)}: {size}. Fill it in, then run: eval-pipeline review import {file}")
+    say(f"{shown_path(file)}: {size}. Fill it in, then run: eval-pipeline review import {file}")
 
 
 @command.command("import")
@@ -171,9 +173,9 @@ def import_(context: click.Context, file: Path, author: str | None) -> None:
     )
     for task in filled:
         size = counted(worksheets.import_task(sheet, session, task), "answer")
-        click.echo(f"{task.id}: {size} sealed.")
+        say(f"{task.id}: {size} sealed.")
     if later := len(sheet.tasks) - len(filled):
-        click.echo(f"{counted(later, 'task')} left blank: still open.")
+        say(f"{counted(later, 'task')} left blank: still open.")
     if sheet.step == "second":
         _show_disputes(session, filled)
 
@@ -201,7 +203,7 @@ def status(context: click.Context, version: str, task_id: str | None, author: st
         ]
         rows.append((task.id, *sealed, str(len(session.undecided(task))), str(len(session.disputes(task)))))
     print_table(Table(("task", *STEPS, "undecided", "disputes"), rows))
-    click.echo(f"The ledger is whole: {counted(len(session.ledger.rows), 'row')}.")
+    say(f"The ledger is whole: {counted(len(session.ledger.rows), 'row')}.")
 
 
 def _open(
@@ -234,7 +236,7 @@ def _walk(
 ) -> None:
     """Ask what a step asks, task by task, and seal each task's answers."""
     for line in questions.definitions(step):
-        click.echo(f"  {line}")
+        say(f"  {line}")
     try:
         for task in tasks:
             session.require(step, task.id)
@@ -247,28 +249,28 @@ def _walk(
 
 
 def _refused(context: click.Context, refused: protocol.Sealed) -> None:
-    click.echo(f"Refused: {refused}", err=True)
+    say(f"Refused: {refused}", err=True)
     context.exit(BLOCKED)
 
 
 def _ask_all(session: protocol.Session, step: Step, task: protocol.TaskReview, *, quotes_only: bool) -> None:
     seal = session.ledger.seal_of(step, session.evaluation, task.id)
     if seal is not None:
-        click.echo(f"{task.id}: sealed by {seal.author} at {seal.at}.")
+        say(f"{task.id}: sealed by {seal.author} at {seal.at}.")
         return
     subjects = session.open_subjects(step, task)
-    click.echo(f"\n{task.id}: {flat(task.golden.case.input.title)}; {counted(len(subjects), 'question')}.")
+    say(f"\n{task.id}: {flat(task.golden.case.input.title)}; {counted(len(subjects), 'question')}.")
     if step == "findings" and session.seen_before(task):
-        click.echo("You were shown this ground truth before: your answers are not blind, and will say so.")
+        say("You were shown this ground truth before: your answers are not blind, and will say so.")
     for number, subject in enumerate(subjects, start=1):
-        click.echo(f"\n[{number}/{len(subjects)}] {subject[:8]}")
+        say(f"\n[{number}/{len(subjects)}] {subject[:8]}")
         _ask(session, step, task, subject, quotes_only=quotes_only)
-    if click.confirm(f"Seal the answers on {task.id}? They cannot be changed afterwards", default=True):
+    if click.confirm(f"Seal the answers on {safe(task.id)}? They cannot be changed afterwards", default=True):
         sealed = session.seal(step, task)
         size = counted(int(sealed.answers["answers"]), "answer")
-        click.echo(f"Sealed: {size}, commitment {sealed.answers['commitment']}.")
+        say(f"Sealed: {size}, commitment {sealed.answers['commitment']}.")
     else:
-        click.echo("Not sealed. Change an answer with --change, or run the step again to seal.")
+        say("Not sealed. Change an answer with --change, or run the step again to seal.")
 
 
 def _change(
@@ -282,7 +284,7 @@ def _change(
         )
     session.refuse_if_sealed(step, task, subject)
     _ask(session, step, task, subject, quotes_only=quotes_only)
-    click.echo("Changed.")
+    say("Changed.")
 
 
 def _ask(
@@ -291,7 +293,7 @@ def _ask(
     """Show a subject, ask what the step asks about it, and record the answers."""
     shown = questions.present(session, step, task, subject, quotes_only=quotes_only)
     for line in shown.lines:
-        click.echo(flat(line, LONGEST_LINE))
+        say(flat(line, LONGEST_LINE))
     answers = dict(shown.recorded)
     for question in questions.asked(step, task, answers):
         answers[question.name] = _choose(question) if question.choices else _words(question.text)
@@ -310,19 +312,19 @@ def _show_disputes(session: protocol.Session, tasks: list[protocol.TaskReview]) 
     ]
     if rows:
         print_table(Table(("task", "finding", "says", "first", "second"), rows))
-        click.echo(f"To settle them: eval-pipeline review settle {session.version}")
+        say(f"To settle them: eval-pipeline review settle {session.version}")
     else:
-        click.echo("No disagreement between two adjudicators.")
+        say("No disagreement between two adjudicators.")
 
 
 def _choose(question: questions.Question) -> str:
-    answer: str = click.prompt(question.text, type=click.Choice(question.choices, case_sensitive=False))
+    answer: str = click.prompt(safe(question.text), type=click.Choice(question.choices, case_sensitive=False))
     return answer
 
 
 def _words(question: str) -> str:
     """A text that is not blank."""
     while True:
-        answer: str = click.prompt(question, type=str).strip()
+        answer: str = click.prompt(safe(question), type=str).strip()
         if answer:
             return flat(answer, 2000)

@@ -14,7 +14,7 @@ from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.numbers import counted, number
-from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, shown_path
+from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
@@ -29,6 +29,7 @@ from eval_pipeline.stages import (
 )
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
+from eval_pipeline.terminal import say
 
 ALL = "all"
 
@@ -96,8 +97,8 @@ def command(
 
 
 def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
-    for problem in problems:
-        click.echo(f"✗ {subject}: {problem}", err=True)
+    for line in first_lines(problems):
+        say(f"✗ {subject}: {line}", err=True)
 
 
 def _summarize(project: Project) -> None:
@@ -106,7 +107,7 @@ def _summarize(project: Project) -> None:
 
     for check in refresh_summary(project):
         sign = "✓" if check.passed else "⚠"
-        click.echo(f"{sign} heritage summary: {readable(check.description or '')}")
+        say(f"{sign} heritage summary: {readable(check.description or '')}")
 
 
 def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
@@ -151,7 +152,7 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
     for subject, cost in estimates:
         known = f"about {number(cost.dollars, 'dollars')}"
         dollars = "unknown cost (engines.yaml has no prices)" if cost.dollars is None else known
-        click.echo(
+        say(
             f"{subject} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "
             f"{counted(cost.calls, 'call')} to make, about {counted(cost.tokens, 'token')}, {dollars}"
         )
@@ -161,7 +162,7 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
     """Run the chain for one version, print what came out, and say whether it blocks."""
     from eval_pipeline.orchestration.launching import execute
 
-    click.echo(f"{suite.name}: {version}")
+    say(f"{suite.name}: {version}")
     bench = Workbench(project, suite)
     with Bar() as bar:
         outcome = execute(bench, version, msgspec.structs.asdict(options), bar)
@@ -169,17 +170,17 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
         raise BadInput(outcome.problems)
     print_summary(suite, outcome.evaluation.summary)
     if outcome.stopping:
-        click.echo(outcome.stopping.text)
+        say(outcome.stopping.text)
     print_objections(outcome.objections)
     print_causes(outcome.named)
     if outcome.unsigned:
-        click.echo(f"⚠ golden set: {outcome.unsigned}")
+        say(f"⚠ golden set: {outcome.unsigned}")
     if not outcome.evaluation.outage:
         _print_standings(suite, version, outcome.standings)
     for proposal in live_proposals(bench):
         if proposal.version == version:
-            click.echo(proposal.text)
-    click.echo(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")
+            say(proposal.text)
+    say(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")
     return bool(outcome.objections.blocking)
 
 
@@ -187,9 +188,9 @@ def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
     """What the comparisons say where they object to nothing, and why one may be lacking."""
     if standings.baseline is None:
         command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
-        click.echo(f"⚠ there is no baseline to compare with. To make this one: {command_}")
+        say(f"⚠ there is no baseline to compare with. To make this one: {command_}")
     for each in standings.all:
         if not each.demands:
-            click.echo(f"Against {each.comparison.before}: {each.conclusion}")
+            say(f"Against {each.comparison.before}: {each.conclusion}")
     for note in standings.notes:
-        click.echo(f"Note: {note}")
+        say(f"Note: {note}")

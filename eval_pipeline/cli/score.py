@@ -18,6 +18,7 @@ from eval_pipeline.reports import flat, score_report
 from eval_pipeline.scoring import OutputsScorer, ScoredFile, measured_models, summarize
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
+from eval_pipeline.terminal import say
 
 
 @click.command("score")
@@ -60,7 +61,7 @@ def command(
     if as_json:
         unused = {**scored.unused._asdict(), "without_case": len(scored.unused.without_case)}
         report = {**score_report(chosen, summary, used.settings), "outputs": unused}
-        click.echo(readable_json(report))
+        say(readable_json(report))
     else:
         from eval_pipeline.reports.console import print_gates, print_summary
 
@@ -84,7 +85,7 @@ def _settings(pairs: tuple[str, ...]) -> dict[str, object]:
             continue
         try:
             given[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             given[name] = value
     problems.stop_if_any()
     return given
@@ -95,13 +96,13 @@ def _print_warnings(suite: Suite, scored: ScoredFile) -> None:
     for requirement, missing in shortfalls(suite, scored.overview):
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-            click.echo(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)
+            say(f"golden set, {requirement.name}: {missing[0]}{more}", err=True)
     for warning in warnings:
-        click.echo(f"outputs: {warning}", err=True)
+        say(f"outputs: {warning}", err=True)
     if strangers:
         some = ", ".join(flat(each, 60) for each in strangers[:5])
         unknown = counted(len(strangers), "case")
-        click.echo(f"outputs: ignored {unknown} that the golden set lacks: {some}", err=True)
+        say(f"outputs: ignored {unknown} that the golden set lacks: {some}", err=True)
     if repeated:
         lines = counted(repeated, "line")
-        click.echo(f"outputs: a case and trial repeated in {lines}; the last one counts", err=True)
+        say(f"outputs: a case and trial repeated in {lines}; the last one counts", err=True)

@@ -3,17 +3,19 @@
 import datetime
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison, rounded
-from eval_pipeline.files import Violation, content_hash, read_json, write_json
+from eval_pipeline.files import Violation, content_hash, file_bytes, read_json, write_json
 from eval_pipeline.gates import Gate
 from eval_pipeline.problems import Problems
 from eval_pipeline.scoring import Evaluation
 
 FOLDER = "approvals"
+REMEDY = "Approvals are written by eval-pipeline approve, not by hand."
 INCOMPARABLE = "incomparable"
 """What is approved, in place of a metric, where two sides share too few cases to be compared."""
 
@@ -57,11 +59,12 @@ def approved_metrics(approvals: Iterable[Approval]) -> set[str]:
 def read_approvals(golden: Path) -> list[Approval]:
     """Every approval of a suite, oldest first, whether it still counts or not."""
     problems = Problems()
-    results = [
-        located.record
-        for path in sorted((golden / FOLDER).glob("*.json"))
-        for located in read_json(path, Approval, problems, _check)
-    ]
+    results = []
+    for path in sorted((golden / FOLDER).glob("*.json")):
+        before = len(problems)
+        results += [located.record for located in read_json(path, Approval, problems, _check)]
+        if len(problems) == before and path.name != _name(msgspec.json.decode(file_bytes(path))):
+            problems.add(path, "is not what was approved: its content does not have its name", REMEDY)
     problems.stop_if_any()
     return sorted(results, key=lambda each: (each.approved_at, each.version, each.metrics))
 
@@ -73,15 +76,20 @@ def _check(approval: Approval) -> Iterable[Violation]:
         except ValueError:
             moment = datetime.datetime.min  # noqa: DTZ901
         if moment.tzinfo is None:
-            remedy = "Approvals are written by eval-pipeline approve, not by hand."
-            yield Violation((field,), "is not a moment with a time zone", remedy)
+            yield Violation((field,), "is not a moment with a time zone", REMEDY)
 
 
 def keep_approval(golden: Path, approval: Approval) -> Path:
     """Store an approval; no other one is ever overwritten."""
-    path = golden / FOLDER / f"{approval.version}.{content_hash(approval)[:12]}.json"
+    path = golden / FOLDER / _name(msgspec.to_builtins(approval))
     write_json(path, approval)
     return path
+
+
+def _name(content: Any) -> str:
+    """The name of an approval's file: who changes a word of it would have to rename it."""
+    version = content.get("version") if isinstance(content, dict) else ""
+    return f"{version}.{content_hash(content)[:12]}.json"
 
 
 def result_key(evaluation: Evaluation, comparison: Comparison | None, gates: Mapping[str, Gate]) -> str:

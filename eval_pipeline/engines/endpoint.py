@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
-from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
@@ -35,6 +34,7 @@ from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
 from eval_pipeline.files import Violation, content_hash
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
+from eval_pipeline.secrets import HIDDEN, forms_of, keep_secret, masked, pattern_of
 from eval_pipeline.suite import Suite
 
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from eval_pipeline.engines.limits import Scope
 
 LONGEST_MESSAGE = 300
-HIDDEN = "[hidden]"
-SHORTEST_KEY = 8
-"""Shorter texts are not taken for a key inside of an answer, where they may be meant."""
+_SECRET_NAME = re.compile(r".*(key|token|secret|password|sig|signature|code)", re.IGNORECASE)
+"""What a parameter of a URL is called that holds a secret."""
 
 PROTECTED = ("messages", "model")
 
@@ -80,9 +79,11 @@ class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
     """A chat completions URL, the model to ask there, and within which limits."""
 
     url: str
-    """The base, such as https://host/v1. Its user and password are sent where there is no key."""
+    """The base, such as https://host/v1, without credentials."""
     model: str
     key_variable: str | None = None
+    header_variables: dict[str, str] = msgspec.field(default_factory=dict)
+    """Headers that are sent as well, each with the environment variable that holds its value."""
     temperature: float | None = 0.0
     seed: int | None = None
     structured_output: bool = True
@@ -107,10 +108,10 @@ class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
     def violations(self) -> Iterable[Violation]:
         """What is wrong with the entry beyond the types of its fields. No message quotes the URL."""
         if _place(self.url) is None:
-            remedy = (
-                "Write https://host/v1; in a user or password, percent-encode what has a meaning in URLs."
-            )
-            yield Violation(("url",), "is not a usable URL", remedy)
+            yield Violation(("url",), "is not a usable URL", "Write https://host/v1.")
+        elif _holds_credentials(self.url):
+            remedy = "Name an environment variable as key_variable, or one for a header as header_variables."
+            yield Violation(("url",), "holds credentials, which stand in no file", remedy)
         for name in PROTECTED:
             if name in self.extra_body:
                 yield Violation(("extra_body", name), "cannot be set here", "Remove it.")
@@ -121,10 +122,12 @@ class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
         """What to ask for outputs of that schema; None for plain text."""
         from eval_pipeline.engines.metered import Limits
 
-        key = os.environ.get(self.key_variable, "").strip() if self.key_variable else None
-        if self.key_variable and not key:
-            remedy = f"Set the environment variable {self.key_variable}."
-            raise bad_value(f"engines.{name}.key_variable", f"{self.key_variable} is not set", remedy)
+        place = f"engines.{name}"
+        key = _secret(f"{place}.key_variable", self.key_variable) if self.key_variable else None
+        headers = {
+            header: _secret(f"{place}.header_variables", variable)
+            for header, variable in self.header_variables.items()
+        }
         own = self.suites.get(suite.name, SuiteLimits())
         limits = Limits(
             concurrency=min(self.concurrency, own.concurrency or self.concurrency),
@@ -135,10 +138,10 @@ class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
         )
         # The query of a URL may choose a model; who asks there does not change the answer.
         address = urlsplit(self.url)
-        place = [address.netloc.rpartition("@")[2], address.path, address.query]
+        target = [address.netloc, address.path, address.query]
         options = [self.temperature, self.seed, self.max_tokens, self.structured_output, self.extra_body]
-        model = f"{self.model}-{content_hash([*place, *options])[:8]}"
-        return Metered(model, EndpointClient(self, suite.name, schema, key), limits, self.trials)
+        model = f"{self.model}-{content_hash([*target, *options])[:8]}"
+        return Metered(model, EndpointClient(self, suite.name, schema, key, headers), limits, self.trials)
 
     def _scopes(self, name: str, suite: Suite, own: SuiteLimits) -> tuple[Scope, ...]:
         from eval_pipeline.engines.limits import Scope
@@ -154,13 +157,26 @@ class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
         )
 
 
+def _secret(field: str, variable: str) -> str:
+    """The secret in an environment variable; from now on it is masked wherever it turns up."""
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise bad_value(field, f"{variable} is not set", f"Set the environment variable {variable}.")
+    keep_secret(value)
+    return value
+
+
+def _holds_credentials(url: str) -> bool:
+    parts = urlsplit(url)
+    names = [pair.partition("=")[0] for pair in parts.query.split("&")]
+    return "@" in parts.netloc or any(map(_SECRET_NAME.fullmatch, names))
+
+
 class _Place(NamedTuple):
     """A URL, taken apart."""
 
     bare: str
     query: str
-    user: str
-    password: str
 
 
 def _place(url: str) -> _Place | None:
@@ -171,14 +187,13 @@ def _place(url: str) -> _Place | None:
         (parts.hostname or "").encode("idna")  # as resolving it will, too late to say so
     except ValueError:
         return None
-    credentials, _, host = parts.netloc.rpartition("@")
+    host = parts.netloc.rpartition("@")[2]
     # An "@" after the host: what looks like the host is the beginning of a password with a "/" in it.
     displaced = "@" in parts.path or "@" in parts.query or "@" in parts.fragment
     if not usable or displaced or re.search(r"[\s\x00-\x1f\x7f\\]", url):
         return None
-    user, _, password = credentials.partition(":")
     bare = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
-    return _Place(bare, parts.query, unquote(user), unquote(password))
+    return _Place(bare, parts.query)
 
 
 class _Part(msgspec.Struct):
@@ -219,24 +234,36 @@ _COMPLETION = msgspec.json.Decoder(_Completion)
 
 
 class EndpointClient:
-    """Asks one model at one URL. Neither its key nor credentials in its URL ever leave it but in a header."""
+    """Asks one model at one URL. Neither its key nor any other secret ever leaves it but in a header."""
 
     def __init__(
-        self, entry: EndpointEntry, suite_name: str, schema: dict[str, Any] | None, key: str | None
+        self,
+        entry: EndpointEntry,
+        suite_name: str,
+        schema: dict[str, Any] | None,
+        key: str | None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         for violation in entry.violations():
             raise bad_value(".".join(map(str, violation.path)), violation.message, violation.remedy)
         if key is not None and not re.fullmatch(r"[\x21-\x7e]+", key):
             where = entry.key_variable or "key"
             raise bad_value(where, "is not a key: it is empty or has spaces or special characters")
+        for name, value in headers.items():
+            if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not re.fullmatch(r"[\x20-\x7e]+", value):
+                raise bad_value(
+                    f"header_variables.{name}", "is no header, or its value has special characters"
+                )
         place = _place(entry.url)
         assert place is not None
         self._entry = entry
         self._options = self._encoded_options(suite_name, schema)
         self._key = key
+        self._headers = headers
         self._place = place
-        self._basic = b64encode(f"{place.user}:{place.password}".encode()).decode()
-        self._secrets = re.compile("|".join(map(re.escape, self._all_secrets())) or "(?!)")
+        values = [place.query, *(pair.partition("=")[2] for pair in place.query.split("&"))]
+        secrets = [*values, *headers.values(), *([key] if key else [])]
+        self._secrets = pattern_of(frozenset().union(*map(forms_of, secrets)))
         self._connections: Connections | None = None
 
     def __repr__(self) -> str:
@@ -283,8 +310,7 @@ class EndpointClient:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        elif self._place.user or self._place.password:
-            headers["Authorization"] = f"Basic {self._basic}"
+        headers |= self._headers
         address = f"{self.url}/chat/completions" + (f"?{self._place.query}" if self._place.query else "")
         self._connections = Connections(address, headers, self._entry.timeouts, self._entry.concurrency)
         return self
@@ -341,31 +367,15 @@ class EndpointClient:
             return CallFailed(MALFORMED, "the choice is empty")
         usage = completion.usage if isinstance(completion.usage, dict) else {}
         return Reply(
-            self._without_key(text),
-            self._without_key(reason),
+            masked(text),
+            masked(reason),
             _tokens(usage.get("prompt_tokens")),
             _tokens(usage.get("completion_tokens")),
         )
 
-    def _all_secrets(self) -> list[str]:
-        """What must not be shown, longest first, so that none is left in parts."""
-        place = self._place
-        values = [pair.partition("=")[2] for pair in place.query.split("&")]
-        given = [place.query, *values, place.user, place.password, *([self._key] if self._key else [])]
-        if place.user or place.password:
-            given += [f"{place.user}:{place.password}", self._basic]
-        forms = {form for text in given for form in (text, quote(text, safe=""), unquote(text))}
-        forms |= {msgspec.json.encode(form).decode()[1:-1] for form in forms}
-        return sorted(forms - {""}, key=len, reverse=True)
-
     def _presentable(self, message: str) -> str:
         """What an endpoint said, without secrets, on one line, and short."""
-        return " ".join(self._secrets.sub(HIDDEN, message).split())[:LONGEST_MESSAGE]
-
-    def _without_key(self, text: str) -> str:
-        if self._key is None or len(self._key) < SHORTEST_KEY:
-            return text
-        return text.replace(self._key, HIDDEN)
+        return " ".join(masked(self._secrets.sub(HIDDEN, message)).split())[:LONGEST_MESSAGE]
 
 
 def _message_in(body: bytearray, *, fallback: bool = True) -> str:

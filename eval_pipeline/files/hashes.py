@@ -7,7 +7,10 @@ from typing import Any
 
 import msgspec
 
+from eval_pipeline.files.text import file_bytes
+
 HASH_LENGTH = 32
+LARGEST_HASHED = 2**32
 
 
 def canonical_json(value: Any) -> bytes:
@@ -24,7 +27,7 @@ def files_hash(paths: Iterable[Path]) -> str:
     """The hash of the named files' contents, whatever order they are named in."""
     digest = hashlib.sha256()
     for path in sorted(paths):
-        data = path.read_bytes()
-        digest.update(f"{path.name}\0{len(data)}\0".encode())
+        data = file_bytes(path, LARGEST_HASHED)
+        digest.update(f"{path.name}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         digest.update(data)
     return digest.hexdigest()[:HASH_LENGTH]

@@ -10,6 +10,8 @@ from eval_pipeline.files.text import LARGEST_FILE, decoded_text, read_bytes
 from eval_pipeline.files.violations import Check, FieldPath, Located, T, converted, no_checks
 from eval_pipeline.problems import Problems
 
+_ANY = msgspec.json.Decoder()
+
 
 def read_json(
     path: Path, record_type: type[T], problems: Problems, check: Check = no_checks
@@ -22,9 +24,13 @@ def read_json(
     try:
         raw = msgspec.json.decode(text)
         starts = _element_starts(text) if isinstance(raw, list) else [0]
+        twice = repeated_key(text)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         line, reason = _syntax_error(text, error)
         problems.add(path, f"not valid JSON: {reason}", "Correct the syntax.", line=line)
+        return
+    if twice is not None:
+        problems.add(path, "stands twice in an object", "Keep one of them.", line=1, field=twice)
         return
     records = raw if isinstance(raw, list) else [raw]
     if not records:
@@ -40,6 +46,31 @@ def read_json(
         typed = converted(record, record_type, path, line_of, problems, check, prefix)
         if typed is not None:
             yield Located(typed, line)
+
+
+def repeated_key(text: str | bytes) -> str | None:
+    """A key that stands twice in one object of a JSON text, where the last one would count unnoticed."""
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice.append(next(name for name in names if names.count(name) > 1))
+
+    json.loads(text, object_pairs_hook=note)
+    return twice[0] if twice else None
+
+
+def may_repeat_keys(lines: bytes) -> bool:
+    """Whether a quick look at lines of JSON leaves it possible that a key stands twice in an object.
+
+    Written anew, the same values have as many keys, unless one of two with the same name was lost.
+    """
+    try:
+        anew = msgspec.json.encode(_ANY.decode_lines(lines))
+    except (msgspec.DecodeError, UnicodeError, RecursionError, OverflowError):
+        return True
+    return lines.count(b'":') + lines.count(b'" :') != anew.count(b'":') + anew.count(b'" :')
 
 
 def json_line(text: str, path: FieldPath, start: int = 0) -> int:

@@ -10,6 +10,7 @@ from typing import IO, Any, Generic, NamedTuple
 
 import msgspec
 
+from eval_pipeline.files.json import may_repeat_keys, repeated_key
 from eval_pipeline.files.text import BYTE_ORDER_MARK
 from eval_pipeline.files.violations import Check, Located, T, converted, holds_records, is_record, no_checks
 from eval_pipeline.problems import Problems
@@ -67,7 +68,8 @@ def read_json_blocks(
     before, empty = len(problems), True
     decoder = _strict_decoder(typing.cast(Any, record_type))
     for block in line_blocks(path, problems, part):
-        records = decode_block(decoder, block.data) if decoder else None
+        usual = decoder is not None and not may_repeat_keys(block.data)
+        records = decode_block(decoder, block.data) if decoder and usual else None
         if records is None or not (glance(records) or not any(map(any, map(check, records)))):
             good: list[T] = []
             lines: list[int] = []
@@ -123,7 +125,11 @@ class Decoded(NamedTuple):
 def decode_line(line: bytes, number: int, path: Path, problems: Problems) -> Decoded | None:
     """The JSON value on a line, or None where it has a problem."""
     try:
-        return Decoded(msgspec.json.decode(line.decode()))
+        decoded = Decoded(msgspec.json.decode(line.decode()))
+        if (twice := repeated_key(line)) is not None:
+            problems.add(path, "stands twice in an object", "Keep one of them.", line=number, field=twice)
+            return None
+        return decoded
     except UnicodeDecodeError as error:
         message = f"byte {error.start} of the line is not UTF-8"
         problems.add(path, message, "Save the file as UTF-8.", line=number)
@@ -203,7 +209,7 @@ def _after_lines(file: IO[bytes], start: int, lines: int) -> int:
 def line_blocks(path: Path, problems: Problems, part: Part = WHOLE) -> Iterator[Block]:
     """The lines of a file, many at a time; a line that is too long is a problem."""
     if not path.is_file():
-        problems.add(path, "is not a file", "Check the path.")
+        problems.add(path, "is not a regular file", "Check the path.")
         return
     with path.open("rb") as file:
         number, offset, rest, ended = part.line, file.seek(part.start), b"", False

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.files.text import read_text
+from eval_pipeline.files.text import read_text, text_lines
 from eval_pipeline.files.violations import Check, Located, T, converted, no_checks
 from eval_pipeline.problems import Problems
 
@@ -22,7 +22,7 @@ def read_tsv(
     if text is None:
         return
     before = len(problems)
-    header, *lines = (line.removesuffix("\r") for line in text.split("\n"))
+    header, *lines = text_lines(text)
     names = [name.strip() for name in header.split("\t")]
     for name in _required(record_type):
         if name not in names:

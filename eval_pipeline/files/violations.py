@@ -15,6 +15,7 @@ from eval_pipeline.problems import Problems
 
 T = TypeVar("T")
 MOST_LOCATED = 100
+LONGEST_REASON = 300
 FieldPath = tuple[str | int, ...]
 
 
@@ -86,7 +87,9 @@ def converted(
 
 def _violation(message: str, path: FieldPath) -> Violation:
     reason, _, inner = message.partition(" - at ")
-    return Violation((*path, *_parse_path(inner)), reason.replace("`", "'"), "Correct the value.")
+    shown = reason.replace("`", "'")
+    shown = shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]}…"
+    return Violation((*path, *_parse_path(inner)), shown, "Correct the value.")
 
 
 def _parse_path(shown_by_msgspec: str) -> FieldPath:

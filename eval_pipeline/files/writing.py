@@ -1,6 +1,7 @@
 """How files reach the disk: whole, or not at all."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,26 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_aside(path: Path) -> bool:
+    """Whether a path is one that something is written to, or deleted from, before or after its time."""
+    return path.name.startswith(".") and (path.suffix == ".tmp" or path.name.startswith(".loading-"))
+
+
+def remove(path: Path) -> None:
+    """Delete a file or a folder so that nobody ever finds half of it."""
+    aside = path
+    if not is_aside(path):
+        aside = path.with_name(f".{path.name}.removed.tmp")
+        try:
+            path.rename(aside)
+        except FileNotFoundError:
+            return
+    if aside.is_dir() and not aside.is_symlink():
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        aside.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

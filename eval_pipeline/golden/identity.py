@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from eval_pipeline.files import content_hash, files_hash
+from eval_pipeline.files import content_hash, files_below, files_hash
+from eval_pipeline.problems import without_problems
 
 
 def golden_hash(case_hashes: Iterable[str], resources: Path | None) -> str:
@@ -18,7 +19,7 @@ def inputs_hash(input_hashes: Mapping[str, str], resources: Path | None) -> str:
 
 def resources_hash(resources: Path | None) -> str:
     """What identifies a golden set's resources."""
-    return files_hash(file for file in resources.rglob("*") if file.is_file()) if resources else ""
+    return files_hash(without_problems(lambda each: files_below(resources, each))) if resources else ""
 
 
 def resources_folder(golden: Path) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from eval_pipeline.files import WHOLE, Part, content_hash
+from eval_pipeline.files import WHOLE, Part, content_hash, files_below
 from eval_pipeline.golden.readers import JsonCases, reader_of
 from eval_pipeline.golden.signoff import SIGN_OFF_FILE
 from eval_pipeline.problems import Problems, shown_path
@@ -38,21 +38,20 @@ class GoldenBlock(NamedTuple):
     lines: Sequence[int]
 
 
-def case_files(suite: Suite, path: Path) -> list[Path]:
+def case_files(suite: Suite, path: Path, problems: Problems) -> list[Path]:
     """The golden files at a path: itself, or those of a folder (of its `cases/` if it has one)."""
     if not path.is_dir():
         return [path]
     inside = path / "cases"
     suffixes = reader_of(suite).suffixes
     folder, others = (inside, ()) if inside.is_dir() else (path, NOT_CASES)
-    return sorted(
+    return [
         file
-        for file in folder.rglob("*")
+        for file in files_below(folder, problems)
         if file.suffix.lower() in suffixes
-        and not file.is_dir()
         and not file.name.startswith(".")
         and file.relative_to(folder).parts[0] not in others
-    )
+    ]
 
 
 def read_cases(suite: Suite, path: Path, problems: Problems) -> Iterator[GoldenCase]:
@@ -69,7 +68,7 @@ def read_case_blocks(
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
         return
-    files, reader = case_files(suite, path), reader_of(suite)
+    files, reader = case_files(suite, path, problems), reader_of(suite)
     if not files:
         kinds = ", ".join(reader.suffixes)
         problems.add(path, f"holds no golden file ({kinds})", "Add at least one case.")
@@ -77,7 +76,7 @@ def read_case_blocks(
     for number, file in enumerate(files):
         name = shown_path(file)
         if not file.is_file():
-            problems.add(file, "cannot be read", "It is no file; remove it, or mend the link.")
+            problems.add(file, "is not a regular file", "Remove it, or mend the link.")
             continue
         with suite_code(suite.name):
             for cases, lines in _blocks(reader, file, problems, part):

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.files import read_json, write_json
-from eval_pipeline.problems import Problems
+from eval_pipeline.files import files_below, files_hash, is_there, read_json, write_json
+from eval_pipeline.problems import Problems, without_problems
 
 SIGN_OFF_FILE = "signoff.json"
+LEDGER_FILE = "ledger.jsonl"
+HEAD_FILE = "ledger.head.json"
+"""What vouches for itself, row by row, and grows without being signed off."""
 
 
 class SignOff(msgspec.Struct, frozen=True):
@@ -19,6 +22,8 @@ class SignOff(msgspec.Struct, frozen=True):
     signed_at: str
     reason: str
     cases: dict[str, str]
+    references: str = ""
+    """What identifies the references, such as a second annotator's answers; blank where there are none."""
 
     @staticmethod
     def file(folder: Path) -> Path:
@@ -29,7 +34,7 @@ class SignOff(msgspec.Struct, frozen=True):
 def sign_off(folder: Path, present: str, cases: dict[str, str], person: str, reason: str) -> SignOff:
     """Record that a person vouches for the golden set as it stands."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    record = SignOff(present, person, now, reason, dict(sorted(cases.items())))
+    record = SignOff(present, person, now, reason, dict(sorted(cases.items())), _references(folder))
     write_json(SignOff.file(folder), record)
     return record
 
@@ -37,13 +42,14 @@ def sign_off(folder: Path, present: str, cases: dict[str, str], person: str, rea
 def unsigned_changes(folder: Path, present: str, cases: dict[str, str], problems: Problems) -> list[str]:
     """What changed since the golden set was signed off; empty where it is as signed."""
     file = SignOff.file(folder)
-    if not file.is_file():
+    if not is_there(file):
         return ["it was never signed off"]
     signed = next((each.record for each in read_json(file, SignOff, problems)), None)
     if signed is None:
         return ["the sign-off cannot be read"]
+    other = [] if signed.references == _references(folder) else ["references changed"]
     if signed.golden_hash == present:
-        return []
+        return other
     changes = [
         *(f"added: {case}" for case in sorted(cases.keys() - signed.cases.keys())),
         *(f"removed: {case}" for case in sorted(signed.cases.keys() - cases.keys())),
@@ -53,4 +59,13 @@ def unsigned_changes(folder: Path, present: str, cases: dict[str, str], problems
             if cases[case] != signed.cases[case]
         ),
     ]
-    return changes or ["resources changed"]
+    return [*(changes or ["resources changed"]), *other]
+
+
+def _references(folder: Path) -> str:
+    references = folder / "references"
+    if not is_there(references):
+        return ""
+    files = without_problems(lambda problems: files_below(references, problems))
+    kept = [file for file in files if file.name not in (LEDGER_FILE, HEAD_FILE)]
+    return files_hash(kept) if kept else ""

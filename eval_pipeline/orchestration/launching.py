@@ -14,6 +14,7 @@ import yaml
 from eval_pipeline.answers import Stopping
 from eval_pipeline.asking import Progress
 from eval_pipeline.decisions import FailedCheck, Objections, Standings, objections_to, standings_of
+from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
 from eval_pipeline.problems import BadInput, Problem, Problems
@@ -54,10 +55,10 @@ def open_instance(project: Project) -> dg.DagsterInstance:
 
 def _configured(file: Path) -> dict[str, Any]:
     """What Dagster's configuration says; unlike those of this project, it may share values by anchors."""
-    if not file.exists():
+    if not is_there(file):
         return {}
     try:
-        settings = yaml.safe_load(file.read_bytes()) or {}
+        settings = yaml.safe_load(file_bytes(file, LARGEST_YAML)) or {}
     except yaml.YAMLError as error:
         raise _unusable(file, f"is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(settings, dict):
@@ -68,7 +69,7 @@ def _configured(file: Path) -> dict[str, Any]:
 def _unusable(file: Path, *reasons: str) -> BadInput:
     problems = Problems()
     for reason in reasons:
-        problems.add(file.resolve(), reason, "Correct it.")
+        problems.add(file, reason, "Correct it.")
     return BadInput(list(problems))
 
 

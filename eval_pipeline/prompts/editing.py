@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from eval_pipeline.files import write_text
+from eval_pipeline.files import file_bytes, write_text
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.prompts import versions
 
@@ -78,7 +78,7 @@ def _stop_unless(prompt: versions.Prompt, text: str, expected: versions.FrontMat
 def read_edited(path: Path) -> str:
     """A file's text with line ends of one kind; a byte order mark stays."""
     try:
-        return path.read_bytes().decode().replace("\r\n", "\n")
+        return file_bytes(path).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         remedy = "Save the file as UTF-8."
         raise bad_value(shown_path(path), f"byte {error.start} is not UTF-8", remedy) from None
@@ -87,5 +87,5 @@ def read_edited(path: Path) -> str:
 def write_edited(path: Path, text: str, like: Path | None = None) -> None:
     """Write a text with the line ends of the file it replaces, or of another one."""
     model = like or path
-    ends = "\r\n" if model.is_file() and b"\r\n" in model.read_bytes() else "\n"
+    ends = "\r\n" if model.is_file() and b"\r\n" in file_bytes(model) else "\n"
     write_text(path, text.replace("\n", ends))

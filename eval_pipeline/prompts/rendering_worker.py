@@ -6,16 +6,18 @@ may be held back for a moment, or until an empty line asks for them.
 """
 
 import json
+import re
 import resource
 import sys
 import time
 import traceback
 
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, TemplateRuntimeError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MEMORY = 2**30
 HELD_BACK_SECONDS = 0.1
+ADDRESS = re.compile(" at 0x[0-9a-f]+>")
 
 
 class LoudUndefined(StrictUndefined):
@@ -41,6 +43,13 @@ def render(template, variables, longest):
     return text
 
 
+def stop_if_it_shows_an_address(text, *given):
+    """Where a function or a generator lies in memory is never the same again; what was given may say so."""
+    for match in ADDRESS.finditer(text):
+        if not any(match[0] in each for each in given):
+            raise TemplateRuntimeError("shows a function or a generator instead of a value")
+
+
 def template_line(error):
     """The line of the template on which an error arose."""
     frames = [
@@ -54,6 +63,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     first = json.loads(sys.stdin.readline())
     environment = ImmutableSandboxedEnvironment(undefined=LoudUndefined)
+    del environment.filters["random"], environment.globals["lipsum"]  # they give something else each time
     template = None
     print("ready", flush=True)
     sent_at = time.monotonic()
@@ -63,7 +73,9 @@ def main():
             continue
         try:
             template = template or environment.from_string(first["template"])
-            answer = {"text": render(template, json.loads(line), first["longest"])}
+            text = render(template, json.loads(line), first["longest"])
+            stop_if_it_shows_an_address(text, first["template"], line)
+            answer = {"text": text}
         except MemoryError:
             answer = {"error": "needs too much memory", "line": 1}
         except Exception as error:

@@ -8,11 +8,21 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from eval_pipeline.files import LARGEST_YAML, Violation, content_hash, parse_yaml, violations_of
+from eval_pipeline.files import (
+    LARGEST_YAML,
+    Violation,
+    content_hash,
+    is_there,
+    parse_yaml,
+    read_bytes,
+    text_lines,
+    violations_of,
+)
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.suite import Suite
 
+NOT_DETERMINISTIC = {"random", "lipsum"}
 _VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>[0-9]+)\.(?P<minor>[0-9]+)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_ACTIVE = re.compile(r"^status:[ \t]*(?:candidate|archived)\b", re.MULTILINE)
@@ -77,7 +87,7 @@ def prompt_file(folder: Path, version: str) -> Path:
             "Write <name>-v<major>.<minor>, of letters, digits, - and _ only.",
         )
     path = folder / f"{version}.md"
-    if not path.is_file():
+    if not is_there(path):
         present = ", ".join(versions_in(folder)) or "none"
         raise bad_value("prompt", f"{path.name} does not exist", f"Versions: {present}.")
     return path
@@ -146,7 +156,8 @@ def active_versions(suite: Suite, folder: Path) -> list[str]:
 
 def file_text(path: Path) -> str:
     """What a file holds, as far as it can be read."""
-    return path.read_text(encoding="utf-8-sig", errors="replace")
+    data = read_bytes(path, LARGEST_YAML, Problems(), "")
+    return (data or b"").decode("utf-8-sig", errors="replace")
 
 
 def may_be_active(text: str) -> bool:
@@ -161,11 +172,9 @@ def versions_in(folder: Path) -> list[str]:
 
 
 def _read(path: Path, problems: Problems) -> str | None:
-    if path.stat().st_size > LARGEST_YAML:
-        problems.add(path, f"has more than {LARGEST_YAML:,} bytes", "Shorten the prompt.", line=1)
-        return None
+    data = read_bytes(path, LARGEST_YAML, problems, "Shorten the prompt")
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return None if data is None else "\n".join(text_lines(data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         problems.add(path, f"byte {error.start} is not UTF-8", "Save the file as UTF-8.")
         return None
@@ -245,17 +254,22 @@ def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int,
     environment = Environment(autoescape=False)  # noqa: S701
     try:
         tree = environment.parse(body)
+        names = list(tree.find_all(nodes.Name))
+        filters = list(tree.find_all(nodes.Filter))
     except TemplateSyntaxError as error:
         yield error.lineno, f"is not a valid template: {error.message}", "Correct the syntax."
         return
     except (RecursionError, ValueError, OverflowError) as failure:
         yield 1, f"cannot be read: {failure}", "Simplify it."
         return
-    names = list(tree.find_all(nodes.Name))
     own = {node.name for node in names if node.ctx != "load"} | {
         node.name for node in tree.find_all(nodes.Macro)
     }
-    allowed = {*known, *own, *environment.globals, "loop", "caller", "varargs", "kwargs"}
+    allowed = {*known, *own, *environment.globals, "loop", "caller", "varargs", "kwargs"} - NOT_DETERMINISTIC
     for node in names:
         if node.name not in allowed:
             yield node.lineno, f"uses the unknown variable {node.name!r}", f"Known: {', '.join(known)}."
+    for each in filters:
+        if each.name in NOT_DETERMINISTIC:
+            remedy = "A prompt that changes by itself is asked anew every time: choose by what the case says."
+            yield each.lineno, f"{each.name!r} gives something else each time", remedy

@@ -6,7 +6,6 @@ import getpass
 import subprocess
 from collections.abc import Mapping, Sequence
 
-import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
@@ -31,6 +30,7 @@ from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import metric_table, model_notes
 from eval_pipeline.scoring import Probed, Scores, Summary
 from eval_pipeline.suite import Suite
+from eval_pipeline.terminal import safe, say, write
 
 WIDEST_TABLE = 250
 
@@ -61,7 +61,7 @@ class Bar:
     def start(self, title: str, total: int) -> None:
         """Show a new bar."""
         self._tally = Tally(total)
-        self._task = self._bar.add_task(title, total=total, trouble="", cost="", waiting="")
+        self._task = self._bar.add_task(safe(title), total=total, trouble="", cost="", waiting="")
 
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there."""
@@ -80,63 +80,66 @@ def print_table(content: Table) -> None:
     """A table on standard output; cells are plain text, never markup."""
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for name in content.header:
-        grid.add_column(name, no_wrap=True)
+        grid.add_column(Text(safe(name)), no_wrap=True)
     for row in content.rows:
         cells = (cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
-        grid.add_row(*(Text(cell.text, style=cell.colour) for cell in cells))
+        grid.add_row(*(Text(safe(cell.text), style=cell.colour) for cell in cells))
     if content.title:
-        click.echo(f"{content.title}:")
-    Console(width=WIDEST_TABLE).print(grid)
+        say(f"{content.title}:")
+    console = Console(width=WIDEST_TABLE)
+    with console.capture() as printed:
+        console.print(grid)
+    write(printed.get())
     if content.note:
-        click.echo(content.note)
+        say(content.note)
 
 
 def print_summary(suite: Suite, summary: Summary) -> None:
     """Metrics and gates for a person."""
     print_table(metric_table(suite, summary))
-    click.echo(f"{size_of(summary)}.")
+    say(f"{size_of(summary)}.")
     for note in filter(None, (hidden_problems(summary), *model_notes(summary))):
-        click.echo(note)
+        say(note)
 
 
 def print_probes(suite: Suite, probed: Probed) -> None:
     """What cheating would score, and the rules that are broken."""
     print_table(probe_table(suite, probed)._replace(title=f"{suite.name}, {counted(probed.cases, 'case')}"))
     for note in probe_notes(probed):
-        click.echo(note)
-    click.echo()
+        say(note)
+    say()
 
 
 def print_gates(suite: Suite, summary: Summary, scores: Scores) -> None:
     """The gates that do not pass, and what stands behind them by name."""
     for gate in summary.gates:
         if gate.status in ("warn", "fail"):
-            click.echo(f"{'⚠' if gate.status == 'warn' else '✗'} {gate.metric}: {gate.text}")
+            say(f"{'⚠' if gate.status == 'warn' else '✗'} {gate.metric}: {gate.text}")
     print_causes(named_things(suite, summary, scores))
 
 
 def print_causes(named: Mapping[str, Sequence[str]]) -> None:
     """What stands behind the gates that do not pass, by name."""
     for line in cause_lines(named):
-        click.echo(line)
+        say(line)
 
 
 def print_objections(against: Objections) -> None:
     """What speaks against an evaluation, the worst first."""
     for line in objection_lines(against):
-        click.echo(line)
+        say(line)
 
 
 def print_comparison(suite: Suite, standing: Standing) -> None:
     """A comparison for a person."""
     comparison = standing.comparison
     for note in comparison.notes:
-        click.echo(f"Note: {note}")
+        say(f"Note: {note}")
     contents = (comparison_table(suite, comparison), *tests_tables(suite, comparison))
     for content in (*contents, *moved_tables(suite, comparison)):
         print_table(content)
     for line in (*left_out(comparison), *reading_lines(comparison), standing.conclusion):
-        click.echo(line)
+        say(line)
 
 
 def person() -> str:

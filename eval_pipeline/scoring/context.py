@@ -6,10 +6,18 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.files import content_hash, files_hash, read_yaml, shown_field, violations_of
+from eval_pipeline.files import (
+    content_hash,
+    files_below,
+    files_hash,
+    is_there,
+    read_yaml,
+    shown_field,
+    violations_of,
+)
 from eval_pipeline.gates import MeasuredModel
 from eval_pipeline.golden import ANSWERS_FILE
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.suite import Context, Suite, suite_code
 
 RESOURCES = "resources"
@@ -49,19 +57,14 @@ def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None
 
 
 def _first(folders: Sequence[Path], name: str) -> Path | None:
-    return next((folder / name for folder in folders if (folder / name).exists()), None)
+    return next((folder / name for folder in folders if is_there(folder / name)), None)
 
 
 def _hashed(path: Path | None) -> str:
     if path is None:
         return ""
-    return (
-        files_hash(
-            file for file in path.rglob("*") if file.is_file() and file.name != Path(ANSWERS_FILE).name
-        )
-        if path.is_dir()
-        else files_hash([path])
-    )
+    files = without_problems(lambda each: files_below(path, each)) if path.is_dir() else [path]
+    return files_hash(file for file in files if file.name != Path(ANSWERS_FILE).name)
 
 
 def _settings(suite: Suite, file: Path | None, given: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from eval_pipeline.answers import Answer, index_answers, recorded_line
 from eval_pipeline.comparison import Side
-from eval_pipeline.files import read_json, replacing, write_json
+from eval_pipeline.files import is_there, read_json, replacing, write_json
 from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Identity
@@ -45,12 +45,10 @@ def outputs_file(golden: Path, version: str, outputs_hash: str) -> Path:
 def read_baseline(golden: Path, version: str) -> Baseline | None:
     """The baseline that a version is compared with; None where none was promoted."""
     path = baseline_file(golden, version)
-    if not path.is_file():
+    if not is_there(path):
         return None
+    baseline = _read(path)
     problems = Problems()
-    baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
-    problems.stop_if_any()
-    assert baseline is not None
     outputs = outputs_file(golden, version, baseline.outputs_hash)
     remedy = "Restore it, or promote again with --replace."
     if not outputs.is_file():
@@ -58,6 +56,19 @@ def read_baseline(golden: Path, version: str) -> Baseline | None:
     elif _content(outputs) != baseline.outputs_hash:
         problems.add(outputs, "is not what was promoted", remedy)
     problems.stop_if_any()
+    return baseline
+
+
+def read_baselines(golden: Path) -> list[Baseline]:
+    """The records of all baselines of a suite."""
+    return [_read(path) for path in sorted((golden / "baseline").glob("*.json"))]
+
+
+def _read(path: Path) -> Baseline:
+    problems = Problems()
+    baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
+    problems.stop_if_any()
+    assert baseline is not None
     return baseline
 
 

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
+from eval_pipeline.secrets import keep_secret
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, MetaData, Table
@@ -134,6 +135,7 @@ def _parsed(text: str) -> URL:
         url = make_url(text)
     except (ArgumentError, ValueError):
         raise bad_value("journal", "is not a database's URL", remedy) from None
+    keep_secret(str(url.password or ""))
     if _is_postgres(url):
         if text.count("@") > 1 or "@" in f"{url.host}{url.database}":
             percent = "Write @, : and / in a user's name or password as %40, %3A and %2F."

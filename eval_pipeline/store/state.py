@@ -89,6 +89,19 @@ class Store:
         """Where the evaluations of a prompt version are, a folder each."""
         return self._root / "evaluations" / suite / version
 
+    def suites(self) -> list[str]:
+        """The suites that left something here."""
+        folders = (self._root / name for name in ("golden", "outputs", "evaluations"))
+        return sorted({path.name for folder in folders for path in _folders(folder)})
+
+    def version_folders(self, suite: str) -> list[Path]:
+        """The folders of all versions that were evaluated."""
+        return _folders(self._root / "evaluations" / suite)
+
+    def answer_folders(self, suite: str) -> list[Path]:
+        """The folders of all versions that have answers."""
+        return _folders(self._root / "outputs" / suite)
+
     def golden(self, suite: str) -> GoldenTable | None:
         """The latest golden table."""
         return _open_latest(self.golden_folder(suite), GoldenTable.open)
@@ -204,12 +217,19 @@ class Store:
         return _open_latest(self.evaluations_folder(suite, version), lambda folder: folder)
 
 
-def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
+def latest_in(folder: Path) -> str:
+    """The name of what is the latest in a folder; blank where nothing is."""
     pointer = folder / LATEST
-    if not pointer.is_file():
-        return None
+    return pointer.read_text(encoding="utf-8").strip() if pointer.is_file() else ""
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
     with _naming_damage(folder):
-        path = folder / pointer.read_text(encoding="utf-8").strip()
+        path = folder / latest_in(folder)
         return open_(path) if path.exists() and path != folder else None
 
 

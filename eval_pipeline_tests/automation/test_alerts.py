@@ -19,8 +19,16 @@ import pytest
 
 from eval_pipeline.automation.alerts import TARGETS, build_alerts, deliver, look_at_runs, text_of
 from eval_pipeline.automation.configuration import Automation
-from eval_pipeline.automation.incidents import MOST_ATTEMPTS, QUIET_SECONDS, Finding, Incidents, Message
+from eval_pipeline.automation.incidents import (
+    CLAIM_SECONDS,
+    MOST_ATTEMPTS,
+    QUIET_SECONDS,
+    Finding,
+    Incidents,
+    Message,
+)
 from eval_pipeline.definitions import build_definitions
+from eval_pipeline.files import content_hash
 from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
@@ -57,7 +65,8 @@ def kinds(incidents: Incidents) -> list[str]:
     """What is told now."""
     messages = incidents.undelivered()
     for message in messages:
-        incidents.note_attempt(message, delivered=True)
+        incidents.claim(message, ["log"])
+        incidents.note(message, {"log": True}, ["log"])
     return [message.kind for message in messages]
 
 
@@ -121,8 +130,45 @@ def test_what_cannot_be_delivered_is_tried_again_but_not_for_ever(incidents: Inc
     incidents.look_at("r1", "toy v1", [WARNING])
     for _ in range(MOST_ATTEMPTS):
         (message,) = incidents.undelivered()
-        incidents.note_attempt(message, delivered=False)
+        assert incidents.claim(message, ["a", "b"]) == ["a", "b"]
+        incidents.note(message, {"a": False, "b": False}, ["a", "b"])
     assert incidents.undelivered() == []
+
+
+def test_a_message_arrives_once_per_target(
+    incidents: Incidents, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One of two targets is down for a while, and several processes look at once."""
+    sent: list[str] = []
+    down = {"json://down"}
+
+    def send(url: str, *_: Any) -> str | None:
+        assert incidents.claim(message, names) == []  # nobody else sends meanwhile
+        sent.append(url)
+        return "cannot be reached" if url in down else None
+
+    monkeypatch.setenv(TARGETS["critical"], "json://up json://down json://up")
+    monkeypatch.setattr("eval_pipeline.automation.alerts._send", send)
+    names = [content_hash(url) for url in ("json://up", "json://down")]
+    message = message_of(incidents)
+    for _ in range(3):
+        deliver(message, incidents, LOG)
+    assert sent == ["json://up", "json://down", "json://down", "json://down"]
+    assert len(incidents.undelivered()) == 1
+    down.clear()
+    deliver(message, incidents, LOG)
+    assert sent[4:] == ["json://down"]
+    assert incidents.undelivered() == []
+
+
+def test_who_dies_while_sending_keeps_others_from_it_for_a_while_only(
+    incidents: Incidents, clock: Clock
+) -> None:
+    message = message_of(incidents)
+    assert incidents.claim(message, ["a"]) == ["a"]
+    assert incidents.claim(message, ["a"]) == []
+    clock.now += CLAIM_SECONDS
+    assert incidents.claim(message, ["a"]) == ["a"]
 
 
 def message_of(incidents: Incidents, finding: Finding = CRITICAL) -> Message:
@@ -168,7 +214,7 @@ def test_a_real_webhook_receives_it(
     with webhook() as (place, received):
         monkeypatch.setenv(TARGETS["critical"], f"json://user:{SECRET}@{place}/hook")
         with caplog.at_level(logging.DEBUG):
-            assert deliver(message_of(incidents), LOG)
+            deliver(message_of(incidents), incidents, LOG)
     assert received[0]["title"] == "Critical: toy guess-v1.0"
     assert "recall 40 % fails" in received[0]["message"]
     assert SECRET not in caplog.text
@@ -197,7 +243,7 @@ def test_a_real_mail_server_receives_it(
         target = f"mailto://127.0.0.1:{port}?from=eval@example.org&to=team@example.org&mode=insecure&smtp=127.0.0.1"
         monkeypatch.setenv(TARGETS["warning"], target)
         with caplog.at_level(logging.DEBUG):
-            assert deliver(message_of(incidents, WARNING), LOG)
+            deliver(message_of(incidents, WARNING), incidents, LOG)
     finally:
         controller.stop()
     mail = message_from_bytes(box.mails[0], policy=default)
@@ -213,7 +259,8 @@ def test_a_target_that_fails_is_told_without_its_credentials(
 ) -> None:
     monkeypatch.setenv(TARGETS["critical"], target)
     with caplog.at_level(logging.DEBUG):
-        assert not deliver(message_of(incidents), LOG)
+        deliver(message_of(incidents), incidents, LOG)
+    assert len(incidents.undelivered()) == 1
     assert "was not delivered" in caplog.text
     assert SECRET not in caplog.text
 
@@ -222,7 +269,8 @@ def test_without_a_target_it_goes_to_the_log(
     incidents: Incidents, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv(TARGETS["critical"], raising=False)
-    assert deliver(message_of(incidents), LOG)
+    deliver(message_of(incidents), incidents, LOG)
+    assert incidents.undelivered() == []
     assert "recall 40 % fails" in caplog.text
 
 

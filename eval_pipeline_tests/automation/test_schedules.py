@@ -85,6 +85,13 @@ def test_times_come_from_a_file(toy: Project) -> None:
     with pytest.raises(BadInput) as bad:
         read_automation(toy)
     assert [problem.field for problem in bad.value.problems] == ["timezone", "nightly"]
+    file.write_text(yaml.safe_dump({"nightly": "0" + ",0" * 10_000 + " * * * *"}))
+    with pytest.raises(BadInput, match="is not a cron expression"):
+        read_automation(toy)
+    file.unlink()
+    file.symlink_to(file)  # not taken for a file that is not there
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_automation(toy)
 
 
 def work(project: Project, moments: list[datetime.datetime], done: Connection) -> None:

@@ -13,11 +13,11 @@ import pexpect
 import pytest
 
 from eval_pipeline import stages
+from eval_pipeline.golden import LEDGER_FILE
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
 from eval_pipeline.store import Store
 from eval_pipeline.suites.review import SUITE
-from eval_pipeline.suites.review.ledger import LEDGER_FILE
 
 VERSION = "review-document-v1.1"
 TASK = "rate-limiter-code"

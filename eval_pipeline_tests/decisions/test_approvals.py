@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from eval_pipeline import stages
-from eval_pipeline.decisions import Standing, read_approvals, standing_of
+from eval_pipeline.decisions import Standing, keep_approval, read_approvals, standing_of
 from eval_pipeline.decisions.approvals import approvals_of
 from eval_pipeline.project import Project
 from eval_pipeline.store import Proposal, Store
@@ -154,10 +154,27 @@ def test_an_approval_expires(toy: Project, worse: FaultServer) -> None:
     end, golden = given + datetime.timedelta(days=1), toy.golden("toy")
     assert approvals_of(golden, approval.result, end - datetime.timedelta(seconds=1)) == (approval,)
     assert approvals_of(golden, approval.result, end) == ()
-    past = json.loads(file.read_text()) | {"expires_at": "2020-01-01T00:00:00+00:00"}
-    file.write_text(json.dumps(past))
+    file.unlink()
+    keep_approval(golden, replace(approval, expires_at="2020-01-01T00:00:00+00:00"))
     assert compared(toy).stops
     assert "(expired)" in invoke(toy, "approve", "toy", "--list").stdout
+
+
+def test_an_approval_that_was_edited_by_hand_is_refused(toy: Project, worse: FaultServer) -> None:
+    file = approve(toy)
+    edits = {
+        "metrics": ["accuracy", "hint_rate"],
+        "expires_at": "2999-01-01T00:00:00+00:00",
+        "version": "x-v1.0",
+    }
+    written = file.read_text()
+    for field, value in edits.items():
+        file.write_text(json.dumps(json.loads(written) | {field: value}))
+        done = invoke(toy, "compare", "toy", "--prompt", CANDIDATE)
+        assert done.returncode == 2
+        assert "is not what was approved" in done.stderr
+    file.write_text(json.dumps(json.loads(written)))  # other white space says nothing else
+    assert not compared(toy).stops
 
 
 @pytest.mark.parametrize(

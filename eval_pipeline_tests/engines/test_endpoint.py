@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import traceback
-from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -30,6 +30,9 @@ from eval_pipeline.engines.endpoint import (
     retry_delay,
 )
 from eval_pipeline.problems import BadInput
+from eval_pipeline.project import Project
+from eval_pipeline.secrets import keep_secret
+from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.engines.fault_server import FAULTS, GOOD, FaultServer, fault_server
 from eval_pipeline_tests.test_imports import modules_after
 
@@ -417,6 +420,7 @@ def test_what_the_endpoint_says_about_the_key_is_hidden(
     escaped = json.dumps({"unknown form": KEY}).replace("/", "\\/").replace("k", "\\u006b")
     monkeypatch.setitem(FAULTS, "special", answering(escaped.encode(), 403))
     assert failure(client, "FAULT:special").detail == '403: {"unknown form":"[hidden]"}'
+    keep_secret(KEY)
     server.answer = lambda prompt: f"your key is {KEY}"
     assert reply(client, "hello").text == "your key is [hidden]"
 
@@ -434,24 +438,32 @@ def test_what_cannot_be_a_key_is_not_shown(key: str) -> None:
     assert not key or key not in str(caught.value)
 
 
-def test_credentials_in_the_url(server: FaultServer) -> None:
-    url = server.url.replace("http://", "http://alice%40home:open%2Fsesame@") + "/?token=hush-hush"
-    client = client_for(url, key=None)
-    assert client.url == server.url
-    reply(client, "hello")
-    (request,) = server.requests
-    sent = b64encode(b"alice@home:open/sesame").decode()
-    assert request.headers["Authorization"] == f"Basic {sent}"
-    assert request.path == "/v1/chat/completions?token=hush-hush"
-    told = everything_told(client, failure(client, "FAULT:401")) + repr(entry_for(url))
-    for secret in ("alice", "sesame", "hush", sent):
-        assert secret not in told
+@pytest.mark.parametrize(
+    "url",
+    ["http://alice:sesame@host/v1", "http://alice@host/v1", "http://host/v1?a=b&api_key=sesame"],
+)
+def test_credentials_in_the_url_are_refused_and_not_quoted(url: str) -> None:
+    entry = entry_for(url)
+    (violation,) = entry.violations()
+    assert "header_variables" in violation.remedy
+    with pytest.raises(BadInput, match="holds credentials"):
+        EndpointClient(entry, "decomposition", SCHEMA, None)
+    assert not {"alice", "sesame"} & set(re.findall(r"\w+", f"{violation}{entry!r}"))
 
 
-def test_a_key_goes_before_credentials(server: FaultServer) -> None:
-    client = client_for(server.url.replace("http://", "http://someone:password@"))
-    reply(client, "hello")
-    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+def test_a_header_comes_from_a_variable_and_its_value_is_hidden(
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY", "open sesame/2")
+    entry = entry_for(server.url, header_variables={"X-Gateway": "GATEWAY"})
+    project = Project.find()
+    client = entry.metered("remote", project, find_suite(project, "decomposition"), SCHEMA).client
+    server.answer = lambda prompt: "the header is open sesame/2, or open%20sesame%2F2"
+    assert reply(client, "hello").text == "the header is [hidden], or [hidden]"
+    assert server.requests[0].headers["X-Gateway"] == "open sesame/2"
+    monkeypatch.delenv("GATEWAY")
+    with pytest.raises(BadInput, match="Set the environment variable GATEWAY"):
+        entry.metered("remote", project, find_suite(project, "decomposition"), SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -489,8 +501,8 @@ def test_urls_that_cannot_be_used_are_not_quoted(url: str) -> None:
     [
         ("https://host/v1/", "https://host/v1"),
         ("https://Host:8443", "https://Host:8443"),
-        ("http://user@[::1]:80/v1#x", "http://[::1]:80/v1"),
-        ("http://user:p@ss@host/v1?a=b", "http://host/v1"),
+        ("http://[::1]:80/v1#x", "http://[::1]:80/v1"),
+        ("http://host/v1?a=b", "http://host/v1"),
     ],
 )
 def test_urls_are_shown_bare(url: str, bare: str) -> None:

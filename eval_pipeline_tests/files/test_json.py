@@ -8,12 +8,14 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.files import FieldPath
+from eval_pipeline.files import FieldPath, may_repeat_keys, read_json, repeated_key
 from eval_pipeline.files.json import json_line
+from eval_pipeline.problems import Problems
 from eval_pipeline_tests.files.test_lines import Record, read
 
 BROKEN_JSON = """{
@@ -103,3 +105,31 @@ def test_json_line_is_where_the_value_starts(value: Any, data: st.DataObject, en
 )
 def test_json_line_of_a_missing_value_is_that_of_the_nearest_around_it(path: FieldPath, line: int) -> None:
     assert json_line('\n{"z": 0,\n"a": [1,\n{}]}', path) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('{"a": 1, "b": {"a": 2}}', None),
+        ('{"a": 1, "a": 1}', "a"),
+        ('[{"b": 1}, {"x": [{"b": 1, "c": 2, "b" : 3}]}]', "b"),
+        ('{"a": "\\"b\\": \\"b\\":"}', None),
+        ('{"a": "x", "\\u0061": "y"}', "a"),
+    ],
+)
+def test_a_key_that_stands_twice_is_found(tmp_path: Path, text: str, key: str | None) -> None:
+    assert repeated_key(text) == key
+    assert may_repeat_keys(text.encode() + b"\n" + b'{"z": 1}\n') or key is None
+    problems = Problems()
+    (tmp_path / "x.json").write_text(text)
+    list(read_json(tmp_path / "x.json", dict[str, Any], problems))
+    assert [each.field for each in problems if "twice" in each.message] == ([key] if key else [])
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers(-9, 9), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_a_quick_look_suspects_nobody_who_is_usual(value: Any) -> None:
+    assert not may_repeat_keys(msgspec.json.encode({"value": value}) + b"\n")

@@ -40,3 +40,19 @@ def test_a_missing_sign_off_and_a_broken_one_never_count(tmp_path: Path) -> None
     SignOff.file(tmp_path).write_text('{"golden_hash": "hash"}')
     assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == ["the sign-off cannot be read"]
     assert len(problems) > 0
+
+
+def test_references_belong_to_the_sign_off(tmp_path: Path) -> None:
+    problems = Problems()
+    second = tmp_path / "references" / "second.tsv"
+    second.parent.mkdir()
+    second.write_text("a")
+    assert sign_off(tmp_path, "hash", SIGNED, "Ada", "Reviewed.").references
+    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == []
+    second.write_text("b")
+    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == ["references changed"]
+    second.unlink()
+    assert unsigned_changes(tmp_path, "other", SIGNED, problems) == [
+        "resources changed",
+        "references changed",
+    ]

@@ -55,7 +55,7 @@ def test_values_are_shown_as_they_are(value: str) -> None:
         "{{ topic.__class__.__mro__[1].__subclasses__() }}",
         "{{ topic['__class__'] }}",
         "{{ topic|attr('__class__') }}",
-        "{{ lipsum.__globals__['os'].environ }}",
+        "{{ range.__globals__['os'].environ }}",
         "{{ cycler.__init__.__globals__ }}",
         "{{ '{0.__class__}'.format(topic) }}",
         "{% set list = [] %}{{ list.append(1) }}",
@@ -82,12 +82,26 @@ def test_python_is_out_of_reach(body: str) -> None:
         ("{{ 'x' * 2000001 }}", 1, "renders to more than 2,000,000 characters"),
         ("{% for n in range(99999) %}{{ topic * 9 }}{% endfor %}", 1, "renders to more than 2,000,000"),
         ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", 1, "recursion"),
+        ("\n{{ [1, 2]|random }}", 2, "No filter named 'random'"),
+        ("{{ [[1, 2]]|map('random')|list }}", 1, "No filter named 'random'"),
+        ("{{ lipsum() }}", 1, "'lipsum' is undefined"),
+        ("{{ topic.upper }}", 1, "shows a function"),
+        ("{{ 'x' ~ (topic|map('upper')) }}", 1, "shows a function"),
     ],
 )
 def test_what_goes_wrong_is_named_with_its_line(body: str, line: int, message: str) -> None:
     found = refusal(body)
     assert found[0] == BODY_LINE + line - 1
     assert message in found[1]
+
+
+def test_an_address_that_was_given_is_shown() -> None:
+    assert render("a at 0x1f> {{ topic }}", "<f at 0x7f00aa>") == "a at 0x1f> <f at 0x7f00aa>"
+
+
+@pytest.mark.parametrize("body", ["{{ 1" + " + 1" * 1200 + " }}", "{{ topic" + "|upper" * 1000 + " }}"])
+def test_a_template_that_is_nested_too_deeply_is_refused(body: str) -> None:
+    assert refusal(body)[0] == BODY_LINE
 
 
 def test_after_an_error_no_text_is_taken_for_that_of_another_case() -> None:

@@ -88,8 +88,12 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, found: 
         (HEAD + BODY + "{% if topic %}\n", 7, "is not a valid template"),
         (HEAD + BODY + "\n\n{{ topic \n", 9, "is not a valid template"),
         (HEAD + BODY + "{% nonsense %}\n", 7, "is not a valid template: Encountered unknown tag 'nonsense'"),
+        (HEAD + BODY + "{{ topic|random }}", 7, "'random' gives something else each time"),
+        (HEAD + BODY + "{{ lipsum() }}", 7, "unknown variable 'lipsum'"),
+        pytest.param(HEAD + BODY + "{{ 1" + " + 1" * 1200 + " }}", 5, "cannot be read", id="sum"),
+        pytest.param(HEAD + BODY + "{{ topic" + "|upper" * 1000 + " }}", 5, "cannot be read", id="filters"),
         ((HEAD + BODY).encode() + b"\xff", 0, "is not UTF-8"),
-        pytest.param(HEAD + BODY + "x" * 2**20, 1, "has more than 1,048,576 bytes", id="large"),
+        pytest.param(HEAD + BODY + "x" * 2**20, 1, "the limit is 1,048,576", id="large"),
     ],
 )
 def test_what_cannot_be_parsed_is_named_with_its_line(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from eval_pipeline.files import read_text, violations_of
+from eval_pipeline.files import read_text, text_lines, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description
@@ -38,7 +38,7 @@ class BratCases:
         lines = read_text(path, problems, blank=True)
         if lines is None:
             return
-        case = _case(path, text, lines.split("\n"), problems)
+        case = _case(path, text, text_lines(lines), problems)
         if len(problems) == before:
             yield case, Place(path, 1)
 
@@ -47,7 +47,7 @@ def _case(path: Path, text: str | None, lines: list[str], problems: Problems) ->
     entities: dict[str, Entity] = {}
     attributes: dict[str, str] = {}
     places: dict[str, int] = {}
-    for number, line in enumerate((line.removesuffix("\r") for line in lines), 1):
+    for number, line in enumerate(lines, 1):
         comment = _COMMENT.fullmatch(line)
         if comment and comment[1] in ATTRIBUTES:
             attributes[comment[1]], places[comment[1]] = comment[2], number

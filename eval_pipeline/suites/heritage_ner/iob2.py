@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from eval_pipeline.files import content_hash, read_text, violations_of
+from eval_pipeline.files import content_hash, read_text, text_lines, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
 from eval_pipeline.suites._heritage.attributes import ATTRIBUTES, Description
@@ -56,7 +56,7 @@ class Iob2Cases:
         """The sentences of one file; a file with any problem yields none."""
         before = len(problems)
         text = read_text(path, problems)
-        sentences = list(_sentences(text.split("\n"), path, problems)) if text is not None else []
+        sentences = list(_sentences(text_lines(text), path, problems)) if text is not None else []
         cases = [(_case(sentence, path, problems), Place(path, sentence.line)) for sentence in sentences]
         if len(problems) == before:
             yield from cases
@@ -64,7 +64,7 @@ class Iob2Cases:
 
 def _sentences(lines: Sequence[str], path: Path, problems: Problems) -> Iterator[_Sentence]:
     sentence: _Sentence | None = None
-    for number, line in enumerate((line.removesuffix("\r") for line in lines), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             if sentence:
                 yield sentence
@@ -156,12 +156,12 @@ def _entities(
         elif match is None and token.tag != OUTSIDE:
             remedy = "Write O, B-TYPE or I-TYPE."
             problems.add(path, f"{token.tag[:60]!r} is no tag", remedy, line=token.line)
-        elif match and match[1] == "I" and kind != inside:
-            message = f"I-{kind} continues no {kind}"
-            problems.add(path, message, f"Begin an entity with B-{kind}.", line=token.line)
         elif match and number < len(places):
             start, end = places[number]
-            if match[1] == "I":
+            if match[1] == "I" and kind != inside:
+                message = f"I-{kind} continues no {kind}: read as its beginning, as in IOB1"
+                problems.note(path, message, f"In IOB2 it is B-{kind}.", line=token.line)
+            if match[1] == "I" and kind == inside:
                 spans[-1] = (kind, spans[-1][1], end)
             else:
                 spans.append((kind, start, end))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eval_pipeline.files import files_below
 from eval_pipeline.golden import CasesBySuffix, JsonCases
 from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.problems import Problems
@@ -34,7 +35,7 @@ def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
     problems = Problems()
     results = {
         case.id: token_labels(case)
-        for file in sorted(folder.rglob("*"))
+        for file in files_below(folder, problems)
         if file.suffix.lower() in READER.suffixes
         for case, _ in READER.read(file, problems)
     }

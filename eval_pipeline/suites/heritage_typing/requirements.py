@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.files import read_tsv
+from eval_pipeline.files import files_below, read_tsv
 from eval_pipeline.golden import TsvCases
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import Problems
@@ -34,7 +34,8 @@ def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
     problems = Problems()
     results: dict[str, tuple[str, ...]] = {
         row.record.id: (row.record.gold_type,)
-        for file in sorted(folder.rglob("*.tsv"))
+        for file in files_below(folder, problems)
+        if file.suffix.lower() == ".tsv"
         for row in read_tsv(file, SecondRow, problems)
     }
     problems.stop_if_any()

@@ -2,8 +2,8 @@
 
 Changing, removing or reordering a row breaks the chain, and adding an answer to what was sealed contradicts
 the seal; both are found whenever the ledger is read. Cutting off its end leaves a whole chain, which is why
-the project's state remembers the last row that was added. Against rewriting everything, that memory included,
-only version control helps.
+the last row that was added is remembered in a file beside it, which every reader looks at, and in the
+project's state. Against rewriting everything, these memories included, only version control helps.
 """
 
 import datetime
@@ -15,10 +15,10 @@ from typing import Literal, get_args
 
 import msgspec
 
-from eval_pipeline.files import content_hash, read_json, read_json_lines, write_json
+from eval_pipeline.files import content_hash, file_bytes, is_there, read_json, read_json_lines, write_json
+from eval_pipeline.golden import HEAD_FILE
 from eval_pipeline.problems import Problems
 
-LEDGER_FILE = "ledger.jsonl"
 START = "0" * 32
 Step = Literal["findings", "predict", "adjudicate", "second", "settle", "bias"]
 STEPS: tuple[Step, ...] = get_args(Step)
@@ -69,8 +69,27 @@ def commitment(rows: Sequence[Row]) -> str:
 
 def read_ledger(path: Path, problems: Problems) -> list[Row]:
     """The rows of a ledger; whatever shows that somebody tampered with it goes to `problems`."""
-    if not path.is_file() or not path.stat().st_size:
-        return []
+    rows = _chained(path, problems) if is_there(path) and path.stat().st_size else []
+    _compare(rows, head_file(path), path, problems)
+    if len(rows) > 1 and not is_there(head_file(path)):  # who dies over the first row leaves none
+        problems.add(path, f"has no {head_file(path).name} beside it, so it may have been rewritten", REMEDY)
+    return rows
+
+
+def head_file(path: Path) -> Path:
+    """Where the last row of a ledger is remembered for every reader."""
+    return path.with_name(HEAD_FILE)
+
+
+def _compare(rows: Sequence[Row], memory: Path, path: Path, problems: Problems) -> None:
+    """Whether the last row that somebody remembers is still there."""
+    for seen, _ in read_json(memory, Head, problems) if is_there(memory) else ():
+        if not 0 < seen.number <= len(rows) or rows[seen.number - 1].hash != seen.hash:
+            message = f"was cut off or rewritten: row {seen.number} is not the one that was seen"
+            problems.add(path, message, REMEDY)
+
+
+def _chained(path: Path, problems: Problems) -> list[Row]:
     previous = START
     rows: list[Row] = []
     answers: dict[tuple[str, str, str], list[Row]] = {}
@@ -107,11 +126,7 @@ class Ledger:
     def _read(self) -> list[Row]:
         problems = Problems()
         rows = read_ledger(self._path, problems)
-        if self._memory.is_file():
-            for seen, _ in read_json(self._memory, Head, problems):
-                if len(rows) < seen.number or rows[seen.number - 1].hash != seen.hash:
-                    message = f"was cut off or rewritten: row {seen.number} is not the one that was seen here"
-                    problems.add(self._path, message, REMEDY)
+        _compare(rows, self._memory, self._path, problems)
         problems.stop_if_any()
         return rows
 
@@ -138,11 +153,13 @@ class Ledger:
             given = dict(answers or {})
             row = Row(number, step, act, evaluation, version, task, subject, given, author, now, previous)
             row = msgspec.structs.replace(row, hash=row.digest)
-            file.write(msgspec.json.encode(row) + b"\n")
+            begin = b"" if _ends_with_a_line(self._path) else b"\n"
+            file.write(begin + msgspec.json.encode(row) + b"\n")
             file.flush()
             os.fsync(file.fileno())
             self.rows.append(row)
-        write_json(self._memory, Head(row.number, row.hash))
+            for memory in (head_file(self._path), self._memory):
+                write_json(memory, Head(row.number, row.hash))
         return row
 
     def seal(self, step: Step, *, evaluation: str, version: str, task: str, author: str) -> Row:
@@ -163,6 +180,11 @@ class Ledger:
         """What was answered last on each subject of a step."""
         stage = (step, evaluation, task)
         return {row.subject: row for row in self.rows if row.act == "answer" and row.stage == stage}
+
+
+def _ends_with_a_line(path: Path) -> bool:
+    """Whether what is added stands on a line of its own: an editor may have taken the last line end away."""
+    return file_bytes(path)[-1:] in (b"", b"\n")
 
 
 def sealed_answers(rows: Sequence[Row], step: Step) -> dict[tuple[str, str], Row]:

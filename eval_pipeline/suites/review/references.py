@@ -5,8 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from eval_pipeline.golden import LEDGER_FILE
 from eval_pipeline.problems import without_problems
-from eval_pipeline.suites.review.ledger import LEDGER_FILE, Row, read_ledger, sealed_answers
+from eval_pipeline.suites.review.ledger import Row, read_ledger, sealed_answers
 from eval_pipeline.suites.review.matching import Decision
 
 

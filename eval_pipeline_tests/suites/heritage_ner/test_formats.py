@@ -119,10 +119,22 @@ good\tO
 """
     cases, problems = read(write(tmp_path, bad_conll=text))
     assert not cases
-    assert [problem.split(":")[1] for problem in problems] == ["2", "4", "5", "6", "7", "9", "9", "12"]
+    assert [problem.split(":")[1] for problem in problems] == ["2", "4", "6", "7", "9", "9", "12"]
     told = "\n".join(problems)
-    for part in ("language", "is no entity type", "continues no", "not what comes next", "is no tag"):
+    for part in ("language", "is no entity type", "not what comes next", "is no tag"):
         assert part in told
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_iob1_is_read_with_a_note_whatever_its_line_ends(tmp_path: Path, end: str) -> None:
+    lines = ["In\tO", "Den\tI-TOP", "Haag\tI-TOP", "1800\tI-TMP", "", "Delft\tI-TOP", "Leiden\tB-TOP", ""]
+    (tmp_path / "old.iob").write_bytes(end.join(lines).encode())
+    problems = Problems()
+    first, second = (each.case for each in read_cases(SUITE, tmp_path, problems))
+    assert len(problems) == 0
+    assert first.expected.entities == [Entity("Den Haag", "TOP", 3, 11), Entity("1800", "TMP", 12, 16)]
+    assert second.expected.entities == [Entity("Delft", "TOP", 0, 5), Entity("Leiden", "TOP", 6, 12)]
+    assert [note.line for note in problems.notes] == [2, 4, 6]
 
 
 def test_every_fault_of_a_brat_pair_is_named_and_nothing_is_loaded(tmp_path: Path) -> None:

@@ -192,7 +192,9 @@ def test_a_split_is_scored_on_request() -> None:
     assert everything["cases"] == 190
     assert 0 < test["cases"] < 190
     assert test["metrics"]["accuracy"] == everything["groups"]["split"]["test"]["accuracy"]
-    unknown = invoke(project, *arguments, "--set", "split=exam")
-    assert unknown.returncode == 2
-    assert "split" in unknown.stderr
-    assert "Traceback" not in unknown.stderr
+    for value in ("exam", "[" * 20_000, "[" * 500 + "]" * 500):
+        unknown = invoke(project, *arguments, "--set", f"split={value}")
+        assert unknown.returncode == 2
+        assert "split" in unknown.stderr
+        assert "Traceback" not in unknown.stderr
+        assert len(unknown.stderr) < 1000

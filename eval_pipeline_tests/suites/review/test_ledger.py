@@ -8,14 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from eval_pipeline.problems import BadInput, Problems
-from eval_pipeline.suites.review.ledger import LEDGER_FILE, Ledger, Row, read_ledger, sealed_answers
+from eval_pipeline.golden import HEAD_FILE, LEDGER_FILE
+from eval_pipeline.problems import BadInput
+from eval_pipeline.suites.review.ledger import Ledger, Row, sealed_answers
 from eval_pipeline.suites.review.matching import Decision
 from eval_pipeline.suites.review.references import load_decisions
 
 
 def ledger(folder: Path) -> Ledger:
-    return Ledger(folder / LEDGER_FILE, folder / "head.json")
+    return Ledger(folder / LEDGER_FILE, folder / "state.json")
 
 
 def answer(book: Ledger, subject: str, ruling: str = "bonus_valid", task: str = "t") -> Row:
@@ -106,15 +107,37 @@ def test_a_seal_that_covers_other_answers_shows(tmp_path: Path) -> None:
         load_decisions(tmp_path)
 
 
-def test_cutting_off_the_end_shows_where_somebody_worked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [0, 2])
+def test_cutting_off_the_end_shows_to_every_reader(tmp_path: Path, rows: int) -> None:
     sealed(tmp_path)
     file = tmp_path / LEDGER_FILE
-    file.write_bytes(b"\n".join(file.read_bytes().splitlines()[:2]) + b"\n")
-    problems = Problems()
-    assert len(read_ledger(file, problems)) == 2
-    assert not len(problems)
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:rows]))
+    for read in (load_decisions, ledger):
+        with pytest.raises(BadInput, match="was cut off or rewritten"):
+            read(tmp_path)
+
+
+def test_a_ledger_whose_memory_beside_it_was_removed_is_refused(tmp_path: Path) -> None:
+    sealed(tmp_path)
+    (tmp_path / HEAD_FILE).unlink()
+    with pytest.raises(BadInput, match="may have been rewritten"):
+        load_decisions(tmp_path)
+
+
+def test_a_ledger_that_is_gone_is_refused_where_it_is_remembered(tmp_path: Path) -> None:
+    sealed(tmp_path)
+    (tmp_path / LEDGER_FILE).unlink()
     with pytest.raises(BadInput, match="was cut off or rewritten"):
-        ledger(tmp_path)
+        load_decisions(tmp_path)
+
+
+def test_a_last_line_end_that_an_editor_took_away_spoils_nothing(tmp_path: Path) -> None:
+    sealed(tmp_path)
+    file = tmp_path / LEDGER_FILE
+    whole = len(ledger(tmp_path).rows)
+    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    ledger(tmp_path).add("bias", "refused", evaluation="e", version="v", task="t", author="Ada")
+    assert len(ledger(tmp_path).rows) == whole + 1
 
 
 def test_no_ledger_is_no_decision(tmp_path: Path) -> None:

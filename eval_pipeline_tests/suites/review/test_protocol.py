@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from eval_pipeline.golden import LEDGER_FILE
 from eval_pipeline.problems import BadInput
 from eval_pipeline.suites.review.findings import Finding
-from eval_pipeline.suites.review.ledger import LEDGER_FILE, STEPS, Ledger
+from eval_pipeline.suites.review.ledger import STEPS, Ledger
 from eval_pipeline.suites.review.protocol import BEFORE, Sealed, Session, TaskReview
 from eval_pipeline.suites.review.references import load_decisions
 from eval_pipeline_tests.suites.review.examples import error, finding, key_of, task
