@@ -84,6 +84,7 @@ OF_SEVERAL_MODULES = {
     "test_isolation.py",
     "test_layers.py",
     "test_toy_suite.py",
+    "test_one_evaluation.py",
     "test_outage.py",
     "test_text_suite.py",
     "test_broken_suite.py",

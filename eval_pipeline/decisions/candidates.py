@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eval_pipeline.decisions.gate import Decision, unusable
-from eval_pipeline.decisions.touched import Change, Touched, was_active
+from eval_pipeline.decisions.touched import ANSWERS, Change, Touched, was_active
 from eval_pipeline.problems import BadInput, Problem, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_name, version_order, versions_in
@@ -28,7 +28,7 @@ def candidates(project: Project, suite: Suite, touched: Touched, change: Change 
     """
     folder = project.prompts(suite.name)
     usable, refused = _changed(suite, folder, touched)
-    causes = {version: [PROMPT] for version in usable}
+    causes = {version: _why(touched, version) for version in usable}
     active: list[str] = []
     try:
         active = active_versions(suite, folder)
@@ -49,11 +49,16 @@ def candidates(project: Project, suite: Suite, touched: Touched, change: Change 
     )
 
 
+def _why(touched: Touched, version: str) -> list[str]:
+    named = {PROMPT: touched.prompts, ANSWERS: touched.answers}
+    return [cause for cause, versions in named.items() if version in versions]
+
+
 def _changed(suite: Suite, folder: Path, touched: Touched) -> tuple[list[str], dict[str, list[Problem]]]:
     """The changed versions that exist and are not archived, and the problems of those that cannot be used."""
     usable: list[str] = []
     refused: dict[str, list[Problem]] = {}
-    for version in sorted(touched.prompts, key=version_order):
+    for version in sorted(touched.prompts | touched.answers, key=version_order):
         if not (folder / f"{version}.md").is_file():
             continue
         try:

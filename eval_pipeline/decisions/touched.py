@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from eval_pipeline.decisions.changed_code import changed_code
+from eval_pipeline.engines import answered_from
 from eval_pipeline.project import MARKER, Project
 from eval_pipeline.prompts import Prompt, as_written
 from eval_pipeline.revisions import HEAD, base_commit, checked_git, text_at
@@ -18,6 +19,11 @@ OTHER_ENGINES = f"{MARKER}, whose change is not part of this evaluation"
 NOTES = ("README.md", "CHANGELOG.md")
 COMPILED = "__pycache__"
 SUITES = "suites"
+ENVIRONMENT = frozenset(
+    ("Makefile", "constraints.txt", "dagster.yaml", "pyproject.toml", "requirements.txt", "uv.lock")
+)
+"""Files at the project's root that decide what an evaluation runs on."""
+ANSWERS = "engine's files"
 GOLDEN_REASONS = {"gates.yaml": "gates", "approvals": "approvals", "baseline": "baseline"}
 """What a file of a golden folder is called, where it is not the golden set itself."""
 
@@ -28,6 +34,8 @@ class Touched:
 
     prompts: set[str] = field(default_factory=set)
     """Versions whose file changed, appeared or vanished."""
+    answers: set[str] = field(default_factory=set)
+    """Versions whose answers come from a file that changed: recorded outputs, or a function's code."""
     reasons: set[str] = field(default_factory=set)
     """What else changed that decides its numbers."""
 
@@ -69,13 +77,16 @@ def touched_suites(project: Project, change: Change, suites: Iterable[str]) -> d
             touched[parts[1]].reasons.add(GOLDEN_REASONS.get(parts[2], "golden set"))
         elif str(file) == MARKER:
             everywhere.add(ENGINES)
+        elif str(file) in ENVIRONMENT:
+            everywhere.add("environment")
         code = code or parts[0] in (PACKAGE, SUITES)
     if PurePosixPath(MARKER) in change.undone:
         everywhere.add(OTHER_ENGINES)
     changed = changed_code(project, change.base, touched) if code else {}
     for suite, each in touched.items():
         each.reasons |= everywhere | changed.get(suite, set())
-    return {suite: each for suite, each in touched.items() if each.prompts or each.reasons}
+        each.answers |= answered_from(project, change.files, suite)
+    return {name: each for name, each in touched.items() if each.prompts or each.answers or each.reasons}
 
 
 def was_active(project: Project, suite: str, version: str, base: str) -> bool:

@@ -1,14 +1,14 @@
 """Engines: what answers a case."""
 
 from eval_pipeline.engines.budget import Purse
-from eval_pipeline.engines.configuration import open_engine, open_judge, read_engines
+from eval_pipeline.engines.configuration import answered_from, open_engine, open_judge, read_engines
 from eval_pipeline.engines.interface import Engine, Request
 from eval_pipeline.engines.journal import Journal, Usage
 from eval_pipeline.engines.metered import Estimate, MeteredEngine
 
 # fmt: off
 __all__ = [
-    "Engine", "Estimate", "Journal", "MeteredEngine", "Purse", "Request", "Usage", "open_engine",
-    "open_judge", "read_engines",
+    "Engine", "Estimate", "Journal", "MeteredEngine", "Purse", "Request", "Usage", "answered_from",
+    "open_engine", "open_judge", "read_engines",
 ]
 # fmt: on

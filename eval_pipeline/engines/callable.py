@@ -8,6 +8,7 @@ import inspect
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 import msgspec
@@ -29,6 +30,10 @@ class CallableEntry(EngineEntry, frozen=True, tag="callable"):
     concurrency: Annotated[int, msgspec.Meta(ge=1)] = 8
     trials: Trials = 3
     description: str = ""
+
+    def reads(self, file: PurePosixPath, suite: str, version: str) -> bool:
+        """Any code but tests: what the function calls in turn is known only when it runs."""
+        return file.suffix == ".py" and not file.name.startswith(("test_", "conftest."))
 
     def open(self, name: str, use: Use) -> CallableEngine:
         """The engine of that name."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Collection, Iterable
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -14,7 +14,7 @@ from eval_pipeline.engines.kinds import EngineEntry, MeteredEntry, Use, any_entr
 from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.problems import Problems, bad_value, without_problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import Prompt
+from eval_pipeline.prompts import Prompt, versions_in
 from eval_pipeline.suite import Suite
 
 if TYPE_CHECKING:
@@ -66,6 +66,17 @@ def open_engine(
         remedy = f"Engines of {project.engines_file.name} to choose from: {', '.join(able) or 'none'}."
         raise bad_value("engine", f"the suite {suite.name} has no {name} engine", remedy)
     return file.engines[name].open(name, Use(project, suite, prompt, resources, sample))
+
+
+def answered_from(project: Project, files: Collection[PurePosixPath], suite: str) -> set[str]:
+    """The versions of a suite whose answers may come from some files of the project, by any engine."""
+    content = read_engines(project.engines_file, Problems())
+    return {
+        version
+        for version in versions_in(project.prompts(suite))
+        for engine in (content.engines.values() if content else ())
+        if any(engine.reads(file, suite, version) for file in files)
+    }
 
 
 def open_judge(project: Project, suite: Suite, name: str, schema: dict[str, Any]) -> MeteredEngine:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -47,6 +48,10 @@ class EngineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
     def serves(self, suite: Suite) -> bool:
         """Whether it can answer the cases of a suite."""
         return True
+
+    def reads(self, file: PurePosixPath, suite: str, version: str) -> bool:
+        """Whether its answers for a version may come from a file of the project, by its path there."""
+        return False
 
     @abstractmethod
     def open(self, name: str, use: Use) -> Engine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
@@ -29,6 +29,10 @@ class RecordedEntry(EngineEntry, frozen=True, tag="recorded"):
         if set("{}") & set(_filled(self.path, "", "")):
             remedy = "Only {suite} and {version} are filled in."
             yield Violation(("path",), "has a placeholder that nobody fills in", remedy)
+
+    def reads(self, file: PurePosixPath, suite: str, version: str) -> bool:
+        """The outputs of a version."""
+        return file == PurePosixPath(_filled(self.path, suite, version))
 
     def open(self, name: str, use: Use) -> RecordedEngine:
         """The engine of that name."""

@@ -14,6 +14,8 @@ from eval_pipeline.suite import Severity, Suite
 OPERATION_UNITS: Mapping[str, Unit] = {"latency_p95_ms": "milliseconds", "cost_usd_per_answer": "dollars"}
 
 Status = Literal["pass", "warn", "fail", "not_applicable"]
+HARDLY_BETTER_THAN_A_COIN = 0.6
+"""What is right so rarely judges nothing: its error would leave anything from failing to perfect."""
 
 
 class GateResult(msgspec.Struct, frozen=True):
@@ -97,18 +99,25 @@ def doubt(result: GateResult, gate: Gate, models: Sequence[MeasuredModel], unit:
     """The same result, with the interval that is left where its judge errs more often than the gate allows.
 
     A classifier that is right 70 % of the time cannot tell 90 % from less: of every hundred things thirty may
-    be judged wrongly, either way. That holds for every run, so it is said and is no warning.
+    be judged wrongly, either way. That holds for every run, so it is said and is no warning. A judge that is
+    hardly better than a coin is unusable: the gate does not pass, whatever the value.
     """
     bound = Bound.parse(gate.passes)
     needed = bound.limit if bound.sign.startswith(">") else 1.0 - bound.limit
-    weak = [
-        model for model in models if result.metric in model.metrics and model.accuracy < needed - TOLERANCE
-    ]
+    judging = [model for model in models if result.metric in model.metrics]
+    weak = [model for model in judging if model.accuracy < max(needed, HARDLY_BETTER_THAN_A_COIN) - TOLERANCE]
     if not weak or result.value is None:
         return result
-    error = 1.0 - min(model.accuracy for model in weak)
-    interval = (max(0.0, result.value - error), min(1.0, result.value + error))
+    accuracy = min(model.accuracy for model in weak)
     names = "; ".join(f"{model.name}, right {number(model.accuracy)} of the time" for model in weak)
+    if accuracy < HARDLY_BETTER_THAN_A_COIN - TOLERANCE:
+        status: Status = "fail" if gate.severity == "critical" else "warn"
+        message = f"{number(result.value, unit)} says nothing, since what judges it ({names}) is unusable: "
+        return replace(
+            result, zone=None, status=status, message=f"{message}hardly better than a coin. Use another."
+        )
+    error = 1.0 - accuracy
+    interval = (max(0.0, result.value - error), min(1.0, result.value + error))
     left = " to ".join(number(edge, unit) for edge in interval)
     message = f"{result.message} What judges it ({names}) cannot settle this gate: its error leaves {left}."
     return replace(result, interval=interval, message=message)

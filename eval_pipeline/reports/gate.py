@@ -17,7 +17,7 @@ from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.report import LONGEST_LINE, signed_lines
 from eval_pipeline.reports.rows import Table
 from eval_pipeline.reports.scores import score_report
-from eval_pipeline.reports.tables import metric_table
+from eval_pipeline.reports.tables import metric_table, model_list
 from eval_pipeline.suite import Suite
 
 TITLES = {
@@ -66,6 +66,7 @@ def _version(decision: Decision, suites: dict[str, Suite]) -> Iterator[str]:
     yield bullets(plain(line, LONGEST_LINE) for line in decision_lines(decision))
     if decision.evaluation:
         yield plain(hidden_problems(decision.evaluation.summary), LONGEST_LINE)
+        yield model_list(decision.evaluation.summary)
     for metric, lines in decision.named.items():
         yield f"{plain(metric)}, by case:\n\n{bullets(plain(line, LONGEST_LINE) for line in lines)}"
     if decision.stopping:

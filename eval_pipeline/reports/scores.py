@@ -38,6 +38,7 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
                 "status": gate.status,
                 "severity": gate.severity,
                 **({"advice": gate.advice} if gate.advice else {}),
+                **({"interval": gate.interval} if gate.interval else {}),
             }
             for gate in summary.gates
         ],

@@ -127,7 +127,7 @@ def gate_label(gate: GateResult) -> Cell:
     if gate.status == "not_applicable":
         return Cell("not applicable", colour)
     if gate.zone is None:
-        return Cell("✗ undefined", colour)
+        return Cell("✗ undefined" if gate.value is None else "✗ unusable judge", colour)
     if gate.zone == "fail":
         return Cell("✗ fail" if gate.status == "fail" else "⚠ misses target", colour)
     look = " (⚠ look)" if gate.status == "warn" and gate.zone != "between" else ""

@@ -337,6 +337,39 @@ def test_a_prompt_that_cannot_be_parsed_is_bad_input(repository: Project, conten
     assert told in done.stderr
 
 
+class Typo(NamedTuple):
+    """A misspelt field, and the commands that read its file."""
+
+    file: str
+    right: str
+    wrong: str
+    read_by: tuple[str, ...] = ("gate", "run", "golden")
+
+
+TYPOS = [
+    Typo(f"prompts/toy/{ACTIVE}.md", "status", "statu", ("gate", "run")),
+    Typo("engines.yaml", "kind", "knd", ("gate", "run")),
+    Typo("golden/toy/gates.yaml", "fail", "fial"),
+    Typo("golden/toy/cases/sounds.jsonl", "animal", "animl"),
+]
+
+
+@pytest.mark.parametrize("typo", TYPOS, ids=[each.file for each in TYPOS])
+def test_one_typo_is_one_problem_wherever_it_is_read(repository: Project, typo: Typo) -> None:
+    second_suite(repository, "")
+    candidate(repository, RIGHT)
+    file = repository.root / typo.file
+    assert typo.right in file.read_text()
+    file.write_text(file.read_text().replace(typo.right, typo.wrong, 1))
+    commands = {"gate": ("gate",), "run": ("run", "toy", "--prompt", "all"), "golden": ("golden", "check")}
+    for name in typo.read_by:
+        done = invoke(repository, *commands[name])
+        said = done.stdout + done.stderr
+        assert done.returncode == 2, said
+        assert said.count(f"{typo.wrong}: is not a known field. Did you mean {typo.right}?") == 1, said
+        assert "is missing" not in said
+
+
 def doubled(project: Project) -> None:
     shutil.copy(prompt_file(project, ACTIVE), prompt_file(project, CANDIDATE))
 
@@ -489,38 +522,8 @@ def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) 
     assert "✓ approved decomposition: decompose-concepts-v1.2 (prompt" in done.stdout
 
 
-def test_decomposition_compares_what_was_edited(tmp_path: Path) -> None:
-    """The candidate that fails, touched in its parameters, and the active version through its gates."""
-    project = copy_project(tmp_path / "project")
-    (project.root / ".gitignore").write_text(".eval/\n")
-    git(project, "init", "--quiet")
-    commit(project)
-    file = project.prompts("decomposition") / "decompose-concepts-v2.0.md"
-    file.write_text(file.read_text().replace("\nparameters:", "\nparameters: # more of them"))
-    gates = project.golden("decomposition") / "gates.yaml"
-    gates.write_text(gates.read_text() + "\n# looked at\n")
-    summary = tmp_path / "summary.md"
-    done = command(project, "gate", "decomposition", "--changed-since", "HEAD", "--markdown", summary)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "✗ decomposition: decompose-concepts-v2.0 (prompt)\n" in done.stdout
-    assert "concept_precision: 49.3 % is in the fail zone" in done.stdout
-    assert "✓ decomposition: decompose-concepts-v1.2 (gates)\n" in done.stdout
-    text = summary.read_text()
-    assert text.startswith("# ✗ Prompt evaluation blocks this change\n")
-    assert "| ✗ | decomposition | decompose-concepts-v2.0 | overall_index " in text
-    assert text.count("<details>") == text.count("</details>") == 4  # all numbers twice, and cases that fell
-    assert (
-        "<details><summary>Against baseline decompose-concepts-v1.0: 15 cases got worse by overall_index"
-        in text
-    )
-    cases = text.partition("got worse by overall_index")[2].partition("</details>")[0]
-    assert [cases.count(f"- {what}: ") for what in ("input", "expected", "before", "after")] == [3, 3, 3, 3]
-    assert "concept_precision, by case:" in text
-
-
 PATHS: list[tuple[str, dict[str, Any]]] = [
     ("README.md", {}),
-    ("pyproject.toml", {}),
     ("eval_pipeline_tests/test_gates.py", {}),
     ("prompts/one/CHANGELOG.md", {}),
     ("golden/one/README.md", {}),
@@ -535,14 +538,30 @@ PATHS: list[tuple[str, dict[str, Any]]] = [
     ("golden/one/gates.yaml", {"one": "gates"}),
     ("golden/one/baseline/name.json", {"one": "baseline"}),
     ("engines.yaml", {"one": "engines", "two": "engines"}),
+    *(
+        (name, {"one": "environment", "two": "environment"})
+        for name in ("Makefile", "constraints.txt", "dagster.yaml", "pyproject.toml")
+    ),
+    ("recorded/one/name-v1.0.jsonl", {"one": "name-v1.0"}),
+    ("recorded/one/name-v1.1.jsonl", {}),
+    ("lib/bot.py", {"one": "name-v1.0"}),
 ]
+ENGINES = """default: recorded
+engines:
+  recorded: {kind: recorded, path: "recorded/{suite}/{version}.jsonl"}
+  bot: {kind: callable, function: "lib.bot:answer"}
+"""
 
 
 @pytest.mark.parametrize(("path", "expected"), PATHS, ids=[path for path, _ in PATHS])
 def test_what_a_file_touches(path: str, expected: dict[str, str], tmp_path: Path) -> None:
     change = Change("base", frozenset({PurePosixPath(path)}), frozenset())
-    touched = touched_suites(Project(tmp_path, tmp_path), change, ("one", "two"))
-    assert {name: {*each.prompts, *each.reasons} for name, each in touched.items()} == {
+    project = Project(tmp_path, tmp_path)
+    project.engines_file.write_text(ENGINES)
+    project.prompts("one").mkdir(parents=True)
+    (project.prompts("one") / "name-v1.0.md").touch()
+    touched = touched_suites(project, change, ("one", "two"))
+    assert {name: {*each.prompts, *each.answers, *each.reasons} for name, each in touched.items()} == {
         name: {what} for name, what in expected.items()
     }
 

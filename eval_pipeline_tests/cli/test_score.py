@@ -250,3 +250,29 @@ def test_people_get_a_table(project: Project, golden: Path, tmp_path: Path) -> N
         or "✗ fail" in done.stdout
     )
     assert "✗ relationship_accuracy: 0.0 % is in the fail zone (< 40 %)." in done.stdout
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_second_annotations_of_the_project_say_nothing_about_another_golden_set(
+    project: Project, tmp_path: Path, own: bool
+) -> None:
+    """Cases with ids of the project's, labelled otherwise: only annotations that lie beside them count."""
+    second = project.golden("heritage_typing") / "references" / "second-annotation.tsv"
+    names = [line.split("\t")[0] for line in second.read_text().splitlines()[1:6]]
+    folder = tmp_path / "foreign"
+    (folder / "cases").mkdir(parents=True)
+    rows = ["id\ttext\tgold_type", *(f"{name}\tA zoo.\tB" for name in names)]
+    (folder / "cases" / "en.tsv").write_text("\n".join(rows) + "\n")
+    if own:
+        (folder / "references").mkdir()
+        (folder / "references" / "mine.tsv").write_text(f"id\tgold_type\n{names[0]}\tB\n")
+    outputs = tmp_path / "outputs.jsonl"
+    lines = [json.dumps({"case_id": name, "output": {"type": "B"}}) for name in names]
+    outputs.write_text("\n".join(lines) + "\n")
+    done = invoke(project, "score", "heritage_typing", "--golden", folder, "--outputs", outputs)
+    assert done.returncode == 0, done.stderr
+    said = next(line for line in done.stderr.splitlines() if "annotator_agreement" in line)
+    if own:
+        assert "Cohen's κ is undefined" in said  # one label that both gave
+    else:
+        assert "0 of 5 cases annotated twice, a fifth is needed" in said

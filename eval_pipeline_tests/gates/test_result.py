@@ -8,6 +8,7 @@ import pytest
 
 from eval_pipeline.gates import ERROR_GATE, Gate, MeasuredModel, Zone, advise, doubt, gate_result
 from eval_pipeline.gates.result import Status
+from eval_pipeline.reports import gate_label
 from eval_pipeline.suite import Reporting, Severity
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.gates.test_gate import HIGHER, LOWER
@@ -61,6 +62,7 @@ def test_advice_is_attached_to_what_does_not_pass() -> None:
         (HIGHER, 0.9, 0.69, ("m",), (0.59, 1.0)),
         (HIGHER, 0.9, 0.69, ("other",), None),
         (HIGHER, 0.5, 0.69, ("m",), (0.19, 0.81)),
+        (HIGHER, 0.9, 0.60, ("m",), (0.5, 1.0)),
         (LOWER, 0.0, 0.98, ("m",), None),
         (LOWER, 0.0, 0.97, ("m",), (0.0, 0.03)),
     ],
@@ -74,6 +76,18 @@ def test_a_weak_judge_leaves_an_interval_and_no_warning(
     assert doubted.status == judged.status
     assert doubted.interval == (pytest.approx(interval) if interval else None)
     assert ("its error leaves" in doubted.message) is bool(interval)
+
+
+@pytest.mark.parametrize(
+    ("gate", "status"), [(HIGHER, "fail"), (WARNING, "warn"), (Gate("< 0.2", ">= 0.3"), "fail")]
+)
+def test_a_judge_that_tosses_coins_is_unusable_and_passes_nothing(gate: Gate, status: Status) -> None:
+    """Its error would leave 40 to 100 % of a perfect value: no interval, and no pass by luck."""
+    judged = gate_result(gate, "m", 0.9, True, "fraction")
+    doubted = doubt(judged, gate, [MeasuredModel("a coin", ("m",), 0.55, "")], "fraction")
+    assert (doubted.status, doubted.zone, doubted.interval) == (status, None, None)
+    assert "(a coin, right 55.0 % of the time) is unusable" in doubted.message
+    assert "unusable judge" in gate_label(doubted).text
 
 
 def test_a_metric_that_does_not_apply_needs_no_judge() -> None:

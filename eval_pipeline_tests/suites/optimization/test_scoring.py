@@ -259,6 +259,7 @@ RUNNING = "A dog runs through a park in soft light, close-up."
         ("sora", f"{RUNNING} A two minute clip.", 0.8),
         ("sora", f"{RUNNING} A two-minute take.", 0.8),
         ("sora", f"{RUNNING} Two minute details.", 1.0),
+        ("sora", f"{RUNNING} Past two second-hand bookshops.", 1.0),
         ("sora", f"{RUNNING} A 1960s clip.", 1.0),
         ("sora", f"{RUNNING} It lasts 5 seconds in 4K.", 0.7),
         ("veo3", RUNNING, 1.0),
