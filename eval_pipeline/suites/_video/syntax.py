@@ -20,6 +20,7 @@ from eval_pipeline.suites._video.words import (
     CAUSATIVES,
     LEXICON,
     OPENS_PREPOSITION,
+    ORDINALS,
     PARTICLES,
     SINGULAR_DETERMINERS,
     TIMES,
@@ -189,6 +190,9 @@ def _last_noun(words: Sequence[Token]) -> tuple[Token | None, Token | None]:
 
 
 def _only_modifies(token: Token) -> bool:
+    """Whether a word is no noun by itself: "the first" may be one, "light first" is none."""
+    if token.text.casefold() in ORDINALS:
+        return True
     return bool(token.tags & {Tag.ADJECTIVE, Tag.PARTICIPLE}) and not token.tags & {*NOMINAL, Tag.ADVERB}
 
 
