@@ -71,6 +71,7 @@ TOO_LONG: set[str] = set()
 OF_SEVERAL_MODULES = {
     "automation/test_daemon.py",
     "cli/test_commands.py",
+    "cli/test_environment.py",
     "engines/test_faults.py",
     "engines/test_kills.py",
     "engines/test_postgres.py",
