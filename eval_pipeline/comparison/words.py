@@ -98,7 +98,8 @@ def sentence(comparison: Comparison) -> str:
 def _headline(change: MetricChange) -> str:
     """Its movement; what may be chance says so, and so does a rise that is bad or a fall that is good."""
     if change.verdict == "inconclusive":
-        return f"{change.movement}, which may be chance,"
+        into = ", into the fail zone" if _entered_fail_zone(change) else ""
+        return f"{change.movement}{into}, which may be chance,"
     good = {"improved": True, "regressed": False}.get(change.verdict)
     if good is None or change.difference is None or (change.difference > 0) == good:
         return change.movement
@@ -118,8 +119,12 @@ def _moving(change: MetricChange) -> str:
     """A movement; what stops the change though it may be chance says why."""
     if change.verdict != "inconclusive" or not _worse(change):
         return change.movement
-    entered = change.zone_after == "fail" and change.zone_before != "fail"
-    return f"{change.movement}, {'into the fail zone' if entered else 'which may be chance'}"
+    why = "into the fail zone" if _entered_fail_zone(change) else "which may be chance"
+    return f"{change.movement}, {why}"
+
+
+def _entered_fail_zone(change: MetricChange) -> bool:
+    return change.zone_after == "fail" and change.zone_before != "fail"
 
 
 def _some(things: Sequence[str]) -> str:

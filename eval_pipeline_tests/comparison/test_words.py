@@ -119,6 +119,8 @@ def test_what_blocks_though_it_may_be_chance_says_why() -> None:
     for each, why in ((into, "into the fail zone"), (within, "which may be chance")):
         found = compared(change("f1", "identical", by=0.0), each)
         assert found.sentence.endswith(f"Worse: precision fell 10.0 points, {why}.")
+    headline = compared(replace(into, metric="f1", movement="f1 fell 10.0 points")).sentence
+    assert headline.startswith("f1 fell 10.0 points, into the fail zone, which may be chance, over 20 cases")
 
 
 def test_an_ungated_headline_is_named_all_the_same_and_a_list_is_bounded() -> None:
