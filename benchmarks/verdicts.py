@@ -1,23 +1,31 @@
 """Verdicts on simulated comparisons: how often they are right, beside tests that know more or do less.
 
-Each world is simulated at many numbers of cases and trials. Every promise is printed with what was found; a
-cell breaks one only beyond three standard errors of the simulation.
+Each world is simulated at many numbers of cases and trials. Every promise is printed with what was found.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.promises import (
+    Promise,
+    adaptive_promises,
+    coverage_promises,
+    exclusion_promises,
+    false_alarm_promises,
+    power_promises,
+)
+from benchmarks.tallies import ADAPTIVE, NO_WORSE, TOLERANCE, UNCHANGED, Cell, Tallies, Tally, place
 from benchmarks.worlds import METRICS, MOST_TRIALS, WORLDS, Drawn, Values, World
 from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.looks import Plan
@@ -36,72 +44,12 @@ HARD_UP_TO = 200
 """The largest number of cases for worlds other than means, ratios, and right or wrong."""
 FIXED = ((1, 1), (3, 3), (1, 3))
 """Trials before and after."""
-ADAPTIVE = (0, 0)
 DROPS = (0.0, 0.05, 0.10)
-TOLERANCE, NOTICEABLE = 0.05, 0.01
+NOTICEABLE = 0.01
 SWAPS = 2000
 """Random exchanges of sides of the permutation test that verdicts are compared with."""
 NUMBERS_AT_ONCE = 3_000_000
 RULES = Rules.of(TOLERANCE, noticeable=NOTICEABLE)
-MOST_CALLS, MOST_CALLS_OF_A_DROP = 0.8, 0.6
-"""The share of five trials that is asked, on average over worlds."""
-SAID = ("unchanged", "no worse")
-ONE_SIDED = 1.6448536269514722
-"""The normal quantile of 95 %."""
-
-
-class Cell(NamedTuple):
-    """One setting of the simulation."""
-
-    world: str
-    cases: int
-    trials: tuple[int, int]
-    """Before and after; `ADAPTIVE` for one to five after five."""
-    metrics: int
-    sides: int
-    """How many sides before the candidate is compared with."""
-    drop: float
-
-
-@dataclass
-class Tally:
-    """What happened in a cell: sums over its comparisons."""
-
-    comparisons: int = 0
-    regressed: int = 0
-    """Comparisons in which the metric that fell (or, with no change, any metric) is called regressed."""
-    permuted: int = 0
-    """The same by a permutation test with Holm's correction."""
-    first: dict[str, int] = field(default_factory=dict)
-    """The verdicts on the first metric."""
-    unclear: int = 0
-    """Comparisons in which any metric is inconclusive."""
-    covered: int = 0
-    intervals: int = 0
-    oracle_unchanged: int = 0
-    oracle_no_worse: int = 0
-    """What two one-sided tests would say of the first metric if they knew the true standard error."""
-    trials: int = 0
-
-    def add(self, other: Tally) -> None:
-        """Count another part of the same cell."""
-        for each in fields(self):
-            if each.name != "first":
-                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
-        for name, count in other.first.items():
-            self.first[name] = self.first.get(name, 0) + count
-
-    def share(self, *verdicts: str) -> float:
-        """How often the first metric is called one of these."""
-        return sum(self.first.get(each, 0) for each in verdicts) / self.comparisons
-
-    @property
-    def rate(self) -> float:
-        """The share of comparisons with a regression."""
-        return self.regressed / self.comparisons
-
-
-Tallies = dict[Cell, Tally]
 
 
 def simulate(world: World, cases: int, repetitions: int, seed: int = SEED) -> Tallies:
@@ -187,25 +135,39 @@ class _Compared:
         found = judge_together([Estimate(each) for each in family], [RULES] * len(family))
         verdicts = np.concatenate([each.verdict for each in found], axis=1)
         metrics = family[0].cases.shape[-1]
-        permuted = holm(self.p_values[trials][:, :metrics]) <= RULES.alpha
         first, drop = found[0], self.drop
         checked = slice(1) if drop else slice(None)
         known = np.isfinite(first.low)[:, checked]
         covered = ((first.low <= -drop) & (-drop <= first.high))[:, checked]
-        gap = first.difference[:, 0]
-        error = float(first.difference[:, checked].std())
-        left = TOLERANCE - ONE_SIDED * error
+        error = float(self.fixed[trials].difference[:, checked].std())  # of all metrics: they scatter alike
+        unchanged, no_worse = oracle(first.difference[:, 0], error, RULES.alpha / metrics)
+        ours = [np.isin(verdicts[:, 0], names) for names in (UNCHANGED, NO_WORSE)]
+        regressed = called(verdicts == "regressed", drop)
+        permuted = called(holm(self.p_values[trials][:, :metrics]) <= RULES.alpha, drop)
         return Tally(
             comparisons=len(verdicts),
-            regressed=called(verdicts == "regressed", drop),
-            permuted=called(permuted, drop),
+            regressed=int(regressed.sum()),
+            permuted=int(permuted.sum()),
+            permuted_apart=int((regressed != permuted).sum()),
             first=counted(verdicts[:, 0]),
             unclear=int((verdicts == "inconclusive").any(axis=1).sum()),
             covered=int(covered[known].sum()),
             intervals=int(known.sum()),
-            oracle_unchanged=int((np.abs(gap) < left).sum()),
-            oracle_no_worse=int((gap > -left).sum()),
+            oracle_unchanged=int(unchanged.sum()),
+            unchanged_apart=int((unchanged != ours[0]).sum()),
+            oracle_no_worse=int(no_worse.sum()),
+            no_worse_apart=int((no_worse != ours[1]).sum()),
         )
+
+
+def oracle(gaps: Values, error: float, level: float) -> tuple[Flags, Flags]:
+    """Whether tests that know the true standard error call differences unchanged, and no worse or better.
+
+    What they find to have changed at the level of a change is neither unchanged nor, where it fell, no worse.
+    """
+    changed = np.abs(gaps) >= max(NormalDist().inv_cdf(1 - level) * error, NOTICEABLE)
+    excluded = TOLERANCE - NormalDist().inv_cdf(1 - RULES.alpha) * error
+    return ~changed & (np.abs(gaps) < excluded), (gaps > -excluded) & ~(changed & (gaps < 0))
 
 
 class _Side:
@@ -249,9 +211,9 @@ def permutation_p(before: _Side, after: _Side, trials: tuple[int, int], swaps: S
     return np.asarray((reached + 1) / (SWAPS + 1)).reshape(comparisons, -1)
 
 
-def called(flags: Flags, drop: float) -> int:
-    """Comparisons with a call: on the metric that fell or, where none did, on any."""
-    return int((flags[:, 0] if drop else flags.any(axis=-1)).sum())
+def called(flags: Flags, drop: float) -> Flags:
+    """Which comparisons have a call: on the metric that fell or, where none did, on any."""
+    return np.asarray(flags[:, 0] if drop else flags.any(axis=-1), dtype=np.bool_)
 
 
 def counted(verdicts: NDArray[np.str_]) -> dict[str, int]:
@@ -274,141 +236,11 @@ def adaptive_trials(looks: list[Moments], drop: float) -> Tally:
         going = going[~stop]
     return Tally(
         comparisons=comparisons,
-        regressed=called(ends == "regressed", drop),
+        regressed=int(called(ends == "regressed", drop).sum()),
         first=counted(ends[:, 0]),
         unclear=int((ends == "inconclusive").any(axis=1).sum()),
         trials=int(trials.sum()),
     )
-
-
-class Promise(NamedTuple):
-    """A bound, and whether the simulation keeps it."""
-
-    text: str
-    found: str
-    kept: bool | None
-    """None for what is shown and not promised."""
-
-
-def beyond(rate: float, bound: float, trials: int) -> bool:
-    """Whether a simulated rate exceeds a bound by more than three of its standard errors."""
-    return rate > bound + 3 * math.sqrt(bound * (1 - bound) / trials)
-
-
-def worst(rates: dict[Cell, float]) -> str:
-    """The highest of some rates and its cell."""
-    cell = max(rates, key=lambda each: rates[each])
-    return f"worst {rates[cell]:.1%} ({place(cell)}), average {np.mean(list(rates.values())):.1%}"
-
-
-def place(cell: Cell) -> str:
-    """A cell in a few words."""
-    trials = "1–5 trials" if cell.trials == ADAPTIVE else f"{cell.trials[0]} and {cell.trials[1]} trials"
-    sides = f" × {cell.sides} sides" if cell.sides > 1 else ""
-    return f"{cell.world}, {cell.cases} cases, {trials}, {cell.metrics} metrics{sides}"
-
-
-def coverage_promises(tallies: Tallies) -> Iterator[Promise]:
-    """Intervals hold their coverage."""
-    kinds = {world.name: world.kind for world in WORLDS}
-    shares = {
-        cell: (tally.covered / tally.intervals, tally.intervals)
-        for cell, tally in tallies.items()
-        if tally.intervals and cell.metrics == METRICS and cell.sides == 1
-    }
-    large = [
-        share for cell, share in shares.items() if kinds[cell.world] == "continuous" and cell.cases >= 10
-    ]
-    kept = not any(beyond(1 - share, 0.07, count) or beyond(share, 0.97, count) for share, count in large)
-    found = f"{min(large)[0]:.1%} to {max(large)[0]:.1%}"
-    yield Promise("coverage of means and ratios, 93 to 97 % from 10 cases", found, kept)
-    binary = [share for cell, (share, _) in shares.items() if kinds[cell.world] == "binary"]
-    average = float(np.mean(binary))
-    yield Promise("coverage of right or wrong, on average at least 93 %", f"{average:.1%}", average >= 0.93)
-    hard = [share for cell, share in shares.items() if kinds[cell.world] == "hard" and cell.cases >= 30]
-    kept = not any(beyond(1 - share, 0.10, count) for share, count in hard)
-    text = "coverage in harder worlds, at least 90 % from 30 cases"
-    yield Promise(text, f"{min(hard)[0]:.1%} to {max(hard)[0]:.1%}", kept)
-
-
-def false_alarm_promises(tallies: Tallies) -> Iterator[Promise]:
-    """Nothing changed, and nothing is called regressed."""
-    kinds: dict[str, Callable[[Cell], bool]] = {
-        "fixed trials": lambda cell: cell.trials != ADAPTIVE and cell.sides == 1,
-        "adaptive trials": lambda cell: cell.trials == ADAPTIVE,
-        "two sides at once": lambda cell: cell.sides == 2,
-    }
-    for name, chosen in kinds.items():
-        quiet = {cell: tally for cell, tally in tallies.items() if not cell.drop and chosen(cell)}
-        kept = not any(beyond(tally.rate, 0.05, tally.comparisons) for tally in quiet.values())
-        text = f"any metric regressed with no change, at most 5 %, {name}"
-        yield Promise(text, worst({cell: tally.rate for cell, tally in quiet.items()}), kept)
-        unclear = {
-            cell: tally.unclear / tally.comparisons for cell, tally in quiet.items() if cell.cases >= 30
-        }
-        text = f"any metric inconclusive with no change, from 30 cases, {name}"
-        yield Promise(text, f"average {np.mean(list(unclear.values())):.0%}", None)
-
-
-def exclusion_promises(tallies: Tallies) -> Iterator[Promise]:
-    """A drop by the tolerance is not called unchanged, and no change is, as often as can be."""
-    dropped = {cell: tally for cell, tally in tallies.items() if cell.drop == TOLERANCE}
-    kept = not any(beyond(tally.share(*SAID), 0.05, tally.comparisons) for tally in dropped.values())
-    text = "a drop of the tolerance called unchanged or no worse, at most 5 %, over all looks"
-    yield Promise(text, worst({cell: tally.share(*SAID) for cell, tally in dropped.items()}), kept)
-    quiet = {
-        cell: tally
-        for cell, tally in tallies.items()
-        if not cell.drop and cell.cases >= 30 and cell.trials != ADAPTIVE and cell.metrics == 1
-    }
-    gaps = {
-        cell: tally.oracle_unchanged / tally.comparisons - tally.share("unchanged", "identical")
-        for cell, tally in quiet.items()
-    }
-    text = "unchanged said of no change within 5 points of an oracle's two one-sided tests, from 30 cases"
-    yield _within(text, gaps, tallies)
-    gaps = {
-        cell: tally.oracle_no_worse / tally.comparisons - tally.share(*SAID, "identical", "improved")
-        for cell, tally in quiet.items()
-    }
-    yield _within("no worse (or better) likewise, beside one one-sided test", gaps, tallies)
-
-
-def power_promises(tallies: Tallies) -> Iterator[Promise]:
-    """Verdicts see what a permutation test sees."""
-    gaps = {
-        cell: (tally.permuted - tally.regressed) / tally.comparisons
-        for cell, tally in tallies.items()
-        if cell.drop
-        and cell.cases >= 10
-        and cell.trials != ADAPTIVE
-        and cell.sides == 1
-        and not beyond(tallies[cell._replace(drop=0.0)].permuted / tally.comparisons, 0.05, tally.comparisons)
-    }
-    text = "power within 5 points of a paired permutation test with Holm's correction, from 10 cases"
-    yield _within(text, gaps, tallies)
-
-
-def _within(text: str, gaps: dict[Cell, float], tallies: Tallies) -> Promise:
-    cell = max(gaps, key=lambda each: gaps[each])
-    kept = gaps[cell] <= 0.05 + 3 * math.sqrt(0.25 / tallies[cell].comparisons)
-    return Promise(
-        text, f"behind by {max(gaps[cell], 0):.1%} at most ({place(cell)}, drop {cell.drop:.0%})", kept
-    )
-
-
-def adaptive_promises(tallies: Tallies) -> Iterator[Promise]:
-    """Trials stop early where the answer is clear, and where it cannot become clear."""
-    for drop, most in ((0.0, MOST_CALLS), (0.10, MOST_CALLS_OF_A_DROP)):
-        used = {
-            cell: tally.trials / tally.comparisons / MOST_TRIALS
-            for cell, tally in tallies.items()
-            if cell.trials == ADAPTIVE and cell.cases >= 30 and cell.drop == drop
-        }
-        average = float(np.mean(list(used.values())))
-        text = f"calls at most {most:.0%} on average from 30 cases, "
-        text += f"drop of {drop:.0%}" if drop else "no change"
-        yield Promise(text, worst(used), average <= most)
 
 
 def seconds(work: Callable[[], object], times: int = 1) -> float:
@@ -466,7 +298,7 @@ def print_cells(tallies: Tallies) -> None:
         used = f"× {tally.trials / tally.comparisons:.1f}" if tally.trials else ""
         print(
             f"{place(cell):<68} drop {cell.drop:>4.0%}  {tally.rate:6.1%} / {permuted:6.1%}"
-            f"  {tally.share(*SAID, 'identical', 'improved'):5.0%} / {oracle:4.0%}"
+            f"  {tally.no_worse / tally.comparisons:5.0%} / {oracle:4.0%}"
             f"  {tally.share('inconclusive'):5.0%}  {cover} {used}"
         )
 

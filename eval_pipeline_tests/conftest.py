@@ -30,6 +30,7 @@ SLOW = (
     "test_ui.py",
     "automation/test_daemon.py",
     "cli/test_gate.py",
+    "test_one_evaluation.py",
     "automation/test_schedules.py",
     "engines/test_kills.py",
     "engines/test_faults.py",

@@ -71,6 +71,7 @@ TOO_LONG: set[str] = set()
 OF_SEVERAL_MODULES = {
     "automation/test_daemon.py",
     "cli/test_commands.py",
+    "cli/test_environment.py",
     "engines/test_faults.py",
     "engines/test_kills.py",
     "engines/test_postgres.py",
@@ -84,6 +85,7 @@ OF_SEVERAL_MODULES = {
     "test_isolation.py",
     "test_layers.py",
     "test_toy_suite.py",
+    "test_one_evaluation.py",
     "test_outage.py",
     "test_text_suite.py",
     "test_broken_suite.py",

@@ -1,6 +1,6 @@
 """What engines answer: the record of an answer, its parsing, and files of recorded ones."""
 
-from eval_pipeline.answers.costs import REMEDIES, CostCounter, Costs, Outage, costs_of, error_lines
+from eval_pipeline.answers.costs import REMEDIES, TRANSPORT, CostCounter, Costs, Outage, costs_of, error_lines
 from eval_pipeline.answers.identity import OutputsIdentity
 from eval_pipeline.answers.in_step import AnswersInStep, OutOfStep
 from eval_pipeline.answers.line_files import AnswerFile, AnswerFormat, LineFormat, Shortcut, UsualLine
@@ -30,8 +30,8 @@ from eval_pipeline.answers.trials import (
 # fmt: off
 __all__ = [
     "FIRST_TRIAL", "LARGEST_TRIAL", "MISSING", "MOST_TOKENS", "RECORDED", "REMEDIES", "STALE", "TIMEOUT",
-    "TOO_LARGE", "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep", "AtLeastOne",
-    "CostCounter", "Costs", "Failure", "LineFormat", "OutOfStep", "Outage", "OutputSource",
+    "TOO_LARGE", "TRANSPORT", "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep",
+    "AtLeastOne", "CostCounter", "Costs", "Failure", "LineFormat", "OutOfStep", "Outage", "OutputSource",
     "OutputsIdentity", "Shortcut", "StopReason", "Stopping", "TrialRange", "Trials", "Usable",
     "UsualLine", "costs_of", "error_lines", "failure_of", "index_answers", "most_trials", "parse",
     "parse_trials", "recorded_format", "recorded_line", "without_own",

@@ -12,6 +12,9 @@ from eval_pipeline.numbers import counted
 LONGEST_RAW = 150
 MOST_KINDS = 5
 
+TRANSPORT = ("connection", "denied", "rate_limited", "server", "budget", TIMEOUT)
+"""The kinds of failure that say nothing of the question; of a timeout, the other answers tell."""
+
 REMEDIES = {
     "rate_limited": "Lower the engine's limits, or ask for a higher quota.",
     "timeout": "Raise the engine's timeouts, or ask fewer at once.",
@@ -49,11 +52,15 @@ class Outage(msgspec.Struct, frozen=True):
     answers: int
     errors: dict[str, int]
     examples: dict[str, str]
+    what: str = "answer"
+    """Of what there should have been so many."""
 
     @property
     def text(self) -> str:
         """How many, why, and what to do."""
-        lost = f"{sum(self.errors.values()):,} of {counted(self.answers, 'answer')} never arrived"
+        first, *rest = self.what.split(" ", 1)
+        all_ = " ".join((counted(self.answers, first), *rest))
+        lost = f"{sum(self.errors.values()):,} of {all_} never arrived"
         causes = " ".join(error_lines(self.errors, self.examples))
         return (
             f"incomplete: {lost}, so there is no verdict on quality. {causes} "

@@ -24,6 +24,7 @@ from eval_pipeline.answers import (
 from eval_pipeline.asking.progress import Progress
 from eval_pipeline.asking.questions import Questions
 from eval_pipeline.engines import Engine, MeteredEngine
+from eval_pipeline.secrets import masked
 from eval_pipeline.store import AnswerTable, AnswerWriter
 
 T = TypeVar("T")
@@ -123,7 +124,8 @@ async def _answered(
     def read(answer: Answer) -> Answered:
         input_hash, carried = asked[answer.case_id, answer.trial]
         kept = without_own(carried, answer) if engine.prepared_elsewhere else carried
-        carrying = replace(answer, carried=kept)
+        text = None if answer.text is None else masked(answer.text)
+        carrying = replace(answer, carried=kept, text=text, detail=masked(answer.detail))
         return Answered(carrying, input_hash, failure_of(carrying, questions.output))
 
     asking = aclosing(engine.answer(questions.requests(engine, trials)))

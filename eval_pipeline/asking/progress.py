@@ -6,6 +6,7 @@ from typing import Protocol
 
 from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.numbers import counted, number
+from eval_pipeline.terminal import safe
 
 MOST_KINDS = 3
 LONGEST_KIND = 40
@@ -59,7 +60,7 @@ class Tally:
         """The errors in words: the most frequent kinds, and how many there are of others."""
         shown = self.errors.most_common(MOST_KINDS)
         rest = self.errors.total() - sum(count for _, count in shown)
-        kinds = [f"{count:,} × {' '.join(kind.split())[:LONGEST_KIND]}" for kind, count in shown]
+        kinds = [f"{count:,} × {safe(' '.join(kind.split()))[:LONGEST_KIND]}" for kind, count in shown]
         return ", ".join([*kinds, *([f"{rest:,} × other kinds"] if rest else [])]) or "no errors"
 
     def __str__(self) -> str:

@@ -10,8 +10,9 @@ import click
 from eval_pipeline import decisions
 from eval_pipeline.answers import Trials
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
+from eval_pipeline.engines import read_engines
 from eval_pipeline.files import replacing, write_json, write_text
-from eval_pipeline.problems import BadInput, shown_path
+from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
 from eval_pipeline.revisions import HEAD
@@ -62,15 +63,20 @@ def command(
     loaded, broken = load_suites(project, suites or _suites_of(project))
     chosen = {suite.name: suite for suite in loaded}
     change = decisions.change_since(project, revision) if revision is not None else None
+    decided = [decisions.unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
     touched = {name: decisions.Touched(reasons={"asked for"}) for name in chosen}
     if change:
         touched = decisions.touched_suites(project, change, chosen)
-    decided = [decisions.unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
+    untouched = [name for name in chosen if name not in touched]
+    problems = Problems()
+    read_engines(project.engines_file, problems)
+    if touched and len(problems):  # one problem, however many suites it keeps from being evaluated
+        decided.append(decisions.unusable(", ".join(touched), ALL_VERSIONS, "engines", list(problems)))
+        touched = {}
     of_base = change and rules == "base"
     with decisions.rules_at(project, change.base) if change and of_base else nullcontext(project) as judged:
         for name, what in touched.items():
             decided += _decide_all(judged, chosen[name], what, change, engine, trials)
-    untouched = [name for name in chosen if name not in touched]
     report = to_report(decided, chosen, untouched)
     write_json(project.state / LAST_REPORT, report)
     if json_file:

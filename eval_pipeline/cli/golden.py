@@ -8,6 +8,7 @@ import click
 
 from eval_pipeline.cli import BLOCKED
 from eval_pipeline.files import file_bytes, readable_json, write_text
+from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import GoldenSet, shortfalls
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value, first_lines
@@ -28,7 +29,7 @@ def command() -> None:
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def check(context: click.Context, suite: str | None, path: Path | None) -> None:
-    """Name every problem of a golden set: file, line, field, what to do.
+    """Name every problem of a golden set, its settings and its gates: file, line, field, what to do.
 
     Without SUITE every suite is checked. Exits with 2 where a file cannot be used, with 1 where a
     critical requirement is not met or a change was not signed off.
@@ -44,6 +45,8 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
         before = len(problems)
         golden = _read(each, folder, problems)
         overview = golden.overview(_references(each, folder, problems))
+        if path is None and (gates := folder / GATES_FILE).is_file():
+            read_gates(each, gates, problems)
         if len(problems) > before:
             continue
         say(f"{each.name}: {counted(len(golden), 'case')} can be read")

@@ -5,6 +5,7 @@ import datetime
 import click
 
 from eval_pipeline.project import Project
+from eval_pipeline.terminal import say
 
 LAST, DAYS, OLDEST_DAYS = 50, 90, 36_500
 
@@ -44,12 +45,12 @@ def command(last: int | None, days: int | None, dry: bool) -> None:
     keeping = Keeping(last, None if days is None else datetime.timedelta(days=days))
     project = Project.find()
     if not project.state.is_dir():
-        click.echo("Nothing to delete.")
+        say("Nothing to delete.")
         return
     with open_instance(project) as instance:
         pruned = prune(project, instance, keeping, dry=dry)
     for each in pruned:
-        click.echo(each)
+        say(each)
     total = megabytes(sum(each.size for each in pruned))
-    say = f"{total} would be deleted." if dry else f"{total} deleted."
-    click.echo(say if pruned else "Nothing to delete.")
+    done = f"{total} would be deleted." if dry else f"{total} deleted."
+    say(done if pruned else "Nothing to delete.")

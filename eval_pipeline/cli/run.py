@@ -82,6 +82,7 @@ def command(
     for name, problems in broken.items():
         _print_unusable(name, problems)
     codes = [BAD_INPUT] if broken else [0]
+    said: set[Problem] = set()
     for each, one in chosen:
         try:
             if dry_run:
@@ -89,7 +90,12 @@ def command(
             else:
                 codes.append(BLOCKED if _evaluate(project, each, one, options) else 0)
         except BadInput as bad:  # the other suites are evaluated all the same
-            _print_unusable(f"{each.name}: {one}", bad.problems)
+            new = [problem for problem in bad.problems if problem not in said]
+            subject = f"{each.name}: {one}"
+            _print_unusable(subject, new)
+            if not new:
+                say(f"✗ {subject}: not evaluated either, for the same reason", err=True)
+            said.update(new)
             codes.append(BAD_INPUT)
     if suite == ALL and not dry_run:
         _summarize(project)

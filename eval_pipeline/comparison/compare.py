@@ -23,8 +23,17 @@ from eval_pipeline.files import content_hash
 from eval_pipeline.gates import TOLERANCE, Gate
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.numbers import Unit, change, counted, number
-from eval_pipeline.problems import bad_value
-from eval_pipeline.scoring import CaseResult, Scores, Summary, case_results, score_cases, summarize
+from eval_pipeline.problems import BadInput, Problem, bad_value
+from eval_pipeline.scoring import (
+    CaseResult,
+    Scores,
+    Summary,
+    case_results,
+    lost_verdicts,
+    outage_among,
+    score_cases,
+    summarize,
+)
 from eval_pipeline.suite import Context, Reading, Suite, quantities, suite_code
 
 WORST_FIRST: tuple[Verdict, ...] = ("regressed", "inconclusive", "improved", "no worse", "unchanged")
@@ -49,9 +58,9 @@ def compare(
     with suite_code(suite.name):
         overlaps = [overlap_of(present, side) for side in before]
         shared = set().union(*(each.shared for each in overlaps))
-        latest = _scores(suite, shared, cases, after, context) if shared else None
+        latest = _scores(suite, shared, cases, after, gates, context) if shared else None
         pairs = {
-            place: (_scores(suite, each.shared, cases, side, context), latest.restricted(each.shared))
+            place: (_scores(suite, each.shared, cases, side, gates, context), latest.restricted(each.shared))
             for place, (side, each) in enumerate(zip(before, overlaps, strict=True))
             if latest and each.shared
         }
@@ -158,18 +167,26 @@ def _scores(
     shared: Set[str],
     cases: Callable[[], Iterable[GoldenCase]],
     side: Side,
+    gates: Mapping[str, Gate],
     context: Context,
 ) -> Scores:
-    """The scores of a side on some cases: those that are there already, or new ones."""
+    """The scores of a side on some cases: those that are there already, or new ones.
+
+    A side that its judge did not rule on is none.
+    """
     if side.scores is not None:
         return side.scores.restricted(shared)
     wanted = (each for each in cases() if each.case.id in shared)
-    return score_cases(suite, wanted, side.answers, context, keep_diagnoses=False)
+    judged = context.judge is not None
+    scores = score_cases(suite, wanted, side.answers, context, keep_diagnoses=judged)
+    if judged and (outage := outage_among(lost_verdicts(scores), gates)):
+        raise BadInput([Problem(side.label, 0, "", outage.text, "")])
+    return scores
 
 
 def _notes(before: Side, after: Side) -> Iterable[str]:
-    for what in ("engine", "model", "trials"):
-        old, new = getattr(before.identity, what), getattr(after.identity, what)
+    for field, what in (("engine", "engine"), ("model", "model"), ("trials", "number of trials")):
+        old, new = getattr(before.identity, field), getattr(after.identity, field)
         if old != new:
             yield f"The {what} differs: {old} before, {new} after."
     if before.golden_hash != after.golden_hash:
@@ -207,7 +224,7 @@ def _heavy_cases(changes: Iterable[MetricChange]) -> Iterable[str]:
     """The cases that hold so much of what metrics count that a difference may be theirs alone."""
     held: dict[str, list[str]] = {}
     for each in changes:
-        if each.evidence and each.evidence.heavy:
+        if each.evidence and each.evidence.heavy and each.verdict != "identical":
             heavy = each.evidence.heavy
             held.setdefault(heavy.case_id, []).append(f"{number(heavy.share)} of {each.metric}")
     for case_id, shares in held.items():

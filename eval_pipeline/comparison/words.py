@@ -111,7 +111,15 @@ def _worse(change: MetricChange) -> bool:
 
 def _named(changes: Iterable[MetricChange]) -> str:
     """The movements, those that stop the change first."""
-    return _some([each.movement for each in sorted(changes, key=lambda each: ORDER.index(each.action))])
+    return _some([_moving(each) for each in sorted(changes, key=lambda each: ORDER.index(each.action))])
+
+
+def _moving(change: MetricChange) -> str:
+    """A movement; what stops the change though it may be chance says why."""
+    if change.verdict != "inconclusive" or not _worse(change):
+        return change.movement
+    entered = change.zone_after == "fail" and change.zone_before != "fail"
+    return f"{change.movement}, {'into the fail zone' if entered else 'which may be chance'}"
 
 
 def _some(things: Sequence[str]) -> str:

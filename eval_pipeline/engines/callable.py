@@ -19,7 +19,6 @@ from eval_pipeline.engines.kinds import EngineEntry, Use, register
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.files import content_hash
 from eval_pipeline.problems import bad_value
-from eval_pipeline.secrets import masked
 
 
 @register
@@ -81,8 +80,7 @@ class CallableEngine:
                 raise
             error, detail = "engine", "the function waited for something that was cancelled"
         elapsed = round((time.perf_counter() - started) * 1000, 3)
-        kept = None if text is None else masked(text)
-        return Answer(request.case_id, request.trial, kept, error, masked(detail), elapsed)
+        return Answer(request.case_id, request.trial, text, error, detail, elapsed)
 
 
 def _find(name: str, target: str) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol, Self
 
 import msgspec
 
-from eval_pipeline.answers import TIMEOUT
+from eval_pipeline.answers import TIMEOUT, TRANSPORT
 from eval_pipeline.engines.interface import Request
 
 RATE_LIMITED = "rate_limited"
@@ -68,7 +68,7 @@ class CallFailed(Exception):
     @property
     def transport(self) -> bool:
         """Whether it says nothing of the question; of a timeout, the other answers tell."""
-        return self.kind in (CONNECTION, DENIED, RATE_LIMITED, SERVER, BUDGET, TIMEOUT)
+        return self.kind in TRANSPORT
 
     @property
     def transient(self) -> bool:

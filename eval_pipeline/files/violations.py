@@ -16,6 +16,8 @@ from eval_pipeline.problems import Problems
 T = TypeVar("T")
 MOST_LOCATED = 100
 LONGEST_REASON = 300
+CLOSE, VERY_CLOSE = 0.65, 0.8
+"""How alike a misspelt field and the one that is meant are; very much where other fields may stand there."""
 FieldPath = tuple[str | int, ...]
 
 
@@ -105,6 +107,8 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
         members = [argument for argument in arguments if argument is not type(None)]
         if len(members) == 1:
             yield from violations_of(value, members[0], path)
+        elif all(map(is_record, members)) and isinstance(value, dict):
+            yield from _tagged_violations(value, members, path)
     elif is_record(expected) and isinstance(value, dict):
         hints, typos = typing.get_type_hints(expected, include_extras=True), _typos(value, expected)
         for field in msgspec.structs.fields(expected):
@@ -120,6 +124,21 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
     elif origin is dict and isinstance(value, dict):
         for key, element in value.items():
             yield from violations_of(element, arguments[1], (*path, str(key)))
+
+
+def _tagged_violations(
+    value: dict[Any, Any], members: list[type[msgspec.Struct]], path: FieldPath
+) -> Iterator[Violation]:
+    """The same for records of several kinds, of which one field says the kind."""
+    tag = str(members[0].__struct_config__.tag_field)
+    kinds = {each.__struct_config__.tag: each for each in members}
+    if tag not in value:
+        near = get_close_matches(tag, [name for name in value if isinstance(name, str)], 1, CLOSE)
+        known = f"Add it: {', '.join(map(str, kinds))}."
+        yield _typo((*path, near[0]), tag) if near else Violation((*path, tag), "is missing", known)
+    elif isinstance(value[tag], str) and value[tag] in kinds:
+        rest = {name: member for name, member in value.items() if name != tag}
+        yield from _nested_violations(rest, kinds[value[tag]], path)
 
 
 def _unknown_fields(
@@ -143,7 +162,8 @@ def _typos(value: dict[Any, Any], expected: type[msgspec.Struct]) -> dict[str, s
     fields = _field_types(expected)
     absent = [name for name in fields if name not in value]
     unknown = [name for name in value if name not in fields and isinstance(name, str)] if absent else []
-    near = {name: get_close_matches(name, absent, 1, 0.8) for name in unknown}
+    least = CLOSE if expected.__struct_config__.forbid_unknown_fields else VERY_CLOSE
+    near = {name: get_close_matches(name, absent, 1, least) for name in unknown}
     return {name: matches[0] for name, matches in near.items() if matches}
 
 

@@ -173,7 +173,7 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         reason = event.step_failure_data.error_display_string if event else "the run failed"
         raise RuntimeError(f"run {result.run_id} of {suite} failed:\n{reason}")
     failed = [check for check in checks if not check.passed]
-    problems = [problem for check in failed for problem in problems_of(check)]
+    problems = list(dict.fromkeys(problem for check in failed for problem in problems_of(check)))
     if not result.success:
         return Outcome(bench, problems, None, Standings(), [], "")
     compared: Compared = result.output_for_node(f"{suite}__baseline_comparison")

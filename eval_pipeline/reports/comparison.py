@@ -83,7 +83,11 @@ def _verdict(verdict: str) -> Cell:
 def weight_table(suite: Suite, comparison: Comparison) -> Table:
     """The metrics of which one case holds much, and what they are without its weight."""
     unit = units(suite)
-    weighed = [(each, each.evidence) for each in comparison.metrics if each.evidence and each.evidence.heavy]
+    weighed = [
+        (each, each.evidence)
+        for each in comparison.metrics
+        if each.evidence and each.evidence.heavy and each.verdict != "identical"
+    ]
     return Table(
         (
             "metric",

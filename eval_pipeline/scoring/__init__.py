@@ -6,6 +6,7 @@ from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point, Step
 from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
 from eval_pipeline.scoring.held_out import ALL, HeldOut, Interval, Part
 from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, prober_version, scorer_version
+from eval_pipeline.scoring.outages import lost_verdicts, outage_among
 from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
 from eval_pipeline.scoring.score import score_cases
 from eval_pipeline.scoring.scores import Scores
@@ -25,7 +26,7 @@ __all__ = [
     "ALL", "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
     "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer", "Part",
     "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
-    "case_results", "context_for", "engine_version", "measured_models", "metric_means", "probe_suite",
-    "prober_version", "score_cases", "scorer_version", "summarize",
+    "case_results", "context_for", "engine_version", "lost_verdicts", "measured_models", "metric_means",
+    "outage_among", "probe_suite", "prober_version", "score_cases", "scorer_version", "summarize",
 ]
 # fmt: on

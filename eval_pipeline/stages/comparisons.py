@@ -44,7 +44,7 @@ def compare_evaluation(
     be replaced, there is one comparison. An archived version replaces nothing unless it is to be activated.
     An incomplete evaluation is compared with nothing.
     """
-    if outage_of(bench, answers.costs):
+    if outage_of(bench, answers.costs, scored.scores):
         return Compared(scored.identity, ())
     baseline = _baseline(bench, answers.identity.version) if with_baseline else None
     sides = [baseline] if baseline else []
@@ -173,7 +173,7 @@ def _side(
     scores: Scores | None = None,
 ) -> Side:
     """Stored answers as one side of a comparison; an incomplete evaluation is none."""
-    if outage := outage_of(bench, answers.costs):
+    if outage := outage_of(bench, answers.costs, scores):
         raise Incomplete(bench.suite.name, label or answers.identity.version, outage.text)
     return Side(
         label or answers.identity.version,

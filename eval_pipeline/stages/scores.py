@@ -6,10 +6,18 @@ from eval_pipeline.answers import Costs, Outage
 from eval_pipeline.comparison import summarize_held_out
 from eval_pipeline.gates import operation_results
 from eval_pipeline.prompts import versions_in
-from eval_pipeline.scoring import Evaluation, Identity, case_results, score_cases, scorer_version
+from eval_pipeline.scoring import (
+    Evaluation,
+    Identity,
+    Scores,
+    case_results,
+    lost_verdicts,
+    outage_among,
+    score_cases,
+    scorer_version,
+)
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, Scored
-from eval_pipeline.suite import ERROR_RATE
 
 
 def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scored:
@@ -30,15 +38,16 @@ def evaluate(bench: Workbench, scored: Scored, costs: Costs) -> Evaluation:
         summary=summary,
         case_results=case_results(bench.suite, summary.rests_on(scored.scores)),
         operations=operation_results(bench.operation_gates, costs.measures),
-        outage=outage_of(bench, costs),
+        outage=outage_of(bench, costs, scored.scores),
     )
 
 
-def outage_of(bench: Workbench, costs: Costs) -> Outage | None:
-    """The answers that never arrived, where they are more than the gate on errors allows."""
-    lost = costs.lost
-    share = sum(lost.errors.values()) / costs.answers if costs.answers else 0.0
-    return lost if bench.gates[ERROR_RATE.name].zone(share) == "fail" else None
+def outage_of(bench: Workbench, costs: Costs, scores: Scores | None = None) -> Outage | None:
+    """The answers, or a judge's verdicts on them, that never arrived, where they are too many."""
+    outage = outage_among(costs.lost, bench.gates)
+    if outage or scores is None or bench.suite.judge is None:
+        return outage
+    return outage_among(lost_verdicts(scores), bench.gates)
 
 
 def evaluations_beside(bench: Workbench, evaluation: Evaluation) -> dict[str, Evaluation]:

@@ -50,8 +50,11 @@ class LeaveOneOut:
 
     @cached_property
     def shares(self) -> Values:
-        """`[case, …metric]`: the share of the items that each case holds; NaN where there are none."""
-        held = self.items.mean(axis=1)
+        """`[case, …metric]`: the share of the items that each case holds; NaN where there are none.
+
+        Cases that have nothing to say on the metric hold none, whatever its formula reads of them.
+        """
+        held = np.where(self.applies, self.items.mean(axis=1), 0.0)
         return _divide(held, np.broadcast_to(held.sum(axis=0), held.shape))
 
 
@@ -158,6 +161,7 @@ class Pairs:
             effective=np.where(self._summed, cases, 1 / np.maximum((self.shares**2).sum(axis=0), ROUNDING)),
             total=total,
             squares=(differences**2).sum(axis=0),
+            cubes=(differences**3).sum(axis=0),
             spread=np.where(
                 cases >= 2, np.sqrt((deviations / left).sum(axis=0) / np.maximum(cases, 1)), np.nan
             ),
@@ -250,6 +254,8 @@ class Moments:
     """The sum of the cases' differences."""
     squares: Values
     """The sum of their squares."""
+    cubes: Values
+    """The sum of their cubes, which tells how skewed they are."""
     spread: Values
     """Their standard deviation around what each would contribute to the difference by its share, every
     square divided by 1 − share: for a mean the usual one. NaN below two cases."""

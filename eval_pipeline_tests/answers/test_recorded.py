@@ -80,6 +80,18 @@ def test_numbers_beyond_all_reason_are_problems(tmp_path: Path, field: str, numb
     assert len(problems) == 1
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"case_id": "a", "output": {"x": 1}, "output": {"x": 2}}',
+        '{"case_id": "a", "output": {"x": 1, "y" : [{"x": 1, "x": 2}]}}',
+    ],
+)
+def test_a_key_that_stands_twice_is_a_problem_and_no_score(tmp_path: Path, line: str) -> None:
+    _, problems = opened(tmp_path / "o.jsonl", '{"case_id": "b", "output": 1}', line)
+    assert [(number, message) for number, _, message in problems] == [(2, "stands twice in an object")]
+
+
 def test_bad_lines_are_named_and_good_ones_kept(tmp_path: Path) -> None:
     answers, problems = opened(
         tmp_path / "o.jsonl",

@@ -14,8 +14,11 @@ from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import load_prompts
 from eval_pipeline.scoring import context_for
+from eval_pipeline.secrets import keep_secret
 from eval_pipeline.stages import Workbench, load_golden
 from eval_pipeline.suites import find_suite
+
+SECRET = "a-secret-of-this-test"  # noqa: S105
 
 
 class Boaster:
@@ -33,19 +36,38 @@ class Boaster:
             yield Answer(request.case_id, request.trial, '{"animal": "cat", "hints": ["its own"]}')
 
 
-@pytest.mark.parametrize(("prepared_elsewhere", "own"), [(False, False), (True, True)])
-def test_only_another_system_says_itself_what_it_was_given(
-    toy: Project, prepared_elsewhere: bool, own: bool
-) -> None:
+def collected(toy: Project, engine: Boaster) -> list[Answer]:
+    """What is kept of an engine's answers."""
     suite = find_suite(toy, "toy")
     golden = load_golden(Workbench(toy, suite)).table
     prompt = next(iter(load_prompts(suite, toy.prompts("toy"), Problems())))
     identity = OutputsIdentity("toy", prompt.version, "", "", "boaster", "none", "default", 1)
     questions = Questions(suite, prompt, golden, context_for(suite, toy.golden("toy")).resources)
     path = toy.state / "answers.parquet"
-    answers = list(collect_outputs(questions, Boaster(prepared_elsewhere), identity, path, Silence()))
+    answers = list(collect_outputs(questions, engine, identity, path, Silence()))
     assert len(answers) == golden.facts.cases
-    for answer in answers:
-        parsed = parse(answer, suite.output)
+    return answers
+
+
+@pytest.mark.parametrize(("prepared_elsewhere", "own"), [(False, False), (True, True)])
+def test_only_another_system_says_itself_what_it_was_given(
+    toy: Project, prepared_elsewhere: bool, own: bool
+) -> None:
+    for answer in collected(toy, Boaster(prepared_elsewhere)):
+        parsed = parse(answer, find_suite(toy, "toy").output)
         assert isinstance(parsed, Usable)
         assert (msgspec.to_builtins(parsed.output)["hints"] == ["its own"]) is own
+
+
+class Gossip(Boaster):
+    """An engine that tells a secret of this process, in an answer or in why there is none."""
+
+    async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
+        async for request in requests:
+            yield Answer(request.case_id, request.trial, f"it is {SECRET}", "engine", f"no: {SECRET}")
+
+
+def test_no_secret_of_this_process_is_kept(toy: Project) -> None:
+    keep_secret(SECRET)
+    for answer in collected(toy, Gossip(False)):
+        assert (answer.text, answer.detail) == ("it is [hidden]", "no: [hidden]")

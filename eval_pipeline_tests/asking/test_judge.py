@@ -23,6 +23,7 @@ from eval_pipeline.scoring import Scores, Summary, context_for, measured_models,
 from eval_pipeline.stages import (
     Workbench,
     answer_cases,
+    compare_evaluation,
     compare_with_baseline,
     evaluate,
     load_golden,
@@ -211,6 +212,24 @@ def test_an_answer_that_cannot_be_used_is_not_asked_and_counts_as_wrong(court: C
 def test_a_judge_that_is_down_leaves_everything_at_its_worst(court: Court) -> None:
     court.configure(url="http://127.0.0.1:9/v1")
     assert values(court.judge(answered(*[GOLDEN_ANSWER] * 4))) == (0.0, 1.0)
+
+
+def test_an_outage_of_the_judge_leaves_the_evaluation_incomplete(project: Project) -> None:
+    entry = {"kind": "endpoint", "url": "http://127.0.0.1:9/v1", "model": "tiny", "attempts": 1}
+    engines = {"embedded": {"kind": "embedded"}, "marker": entry}
+    project.engines_file.write_text(json.dumps({"default": "embedded", "engines": engines}))
+    (project.golden(SUITE.name) / "settings.yaml").write_text("judge: marker\n")
+    bench = Workbench(project, SUITE)
+    table = load_golden(bench).table
+    answers = answer_cases(bench, table, "answer-questions-v1.1")
+    scored = score_answers(bench, table, answers)
+    outage = evaluate(bench, scored, answers.costs).outage
+    assert outage is not None
+    assert outage.text.startswith("incomplete: 80 of 80 verdicts of the judge never arrived, so there is no ")
+    assert "Check the engine's URL" in outage.text
+    assert compare_evaluation(bench, table, answers, scored).comparisons == ()
+    with pytest.raises(BadInput, match="verdicts of the judge never arrived"):
+        compare_with_baseline(bench, table, answers)
 
 
 def test_a_budget_holds_for_all_trials_together(court: Court) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -12,6 +13,7 @@ from eval_pipeline.answers import recorded_line
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompts
+from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.conftest import TOY, copy_project
@@ -129,6 +131,39 @@ def test_versions_are_compared(evaluated: Project) -> None:
     never = invoke(evaluated, "compare", "decomposition", "--prompt", "decompose-concepts-v9.9")
     assert never.returncode == 2
     assert "decompose-concepts-v9.9.md does not exist" in never.stderr
+
+
+@pytest.mark.parametrize("test", get_args(TestName))
+def test_a_test_of_ones_choice_stands_beside_the_verdict(original: Project, test: str) -> None:
+    asked = ("compare", "decomposition", "--prompt", V20)
+    verdict = json.loads(invoke(original, *asked, "--json").stdout)
+    chosen = invoke(original, *asked, "--test", test, "--alpha", "0.01", "--json")
+    assert chosen.returncode == 1  # the verdict decides, as without the test
+    tests = json.loads(chosen.stdout)["tests"]
+    assert {**verdict, "tests": tests} == json.loads(chosen.stdout)
+    assert {(each["test"], each["alpha"]) for each in tests} == {(test, 0.01)}
+    found = {each["metric"]: each for each in tests}
+    assert found.keys() == {each["metric"] for each in verdict["metrics"]}
+    precision, canaries = found["concept_precision"], found["hallucination_rate"]
+    if test == "mcnemar":
+        assert (precision["significant"], precision["p_value"]) == (None, None)
+        assert precision["reason"]
+        assert (canaries["significant"], canaries["p_value"]) == (False, 1.0)
+    else:
+        assert precision["significant"] is True
+        assert (precision["p_value"] is None) == (test == "bootstrap")
+        assert precision["p_value"] is None or precision["p_value"] < 0.001
+    screen = invoke(original, *asked, "--test", test, "--alpha", "0.01").stdout
+    assert f"{test} at alpha 0.01:" in screen
+    assert "It informs; the verdict decides." in screen
+
+
+def test_a_level_needs_a_test_and_lies_between_0_and_1(original: Project) -> None:
+    asked = ("compare", "decomposition", "--prompt", V20)
+    lone = invoke(original, *asked, "--alpha", "0.1")
+    assert (lone.returncode, "Choose one with --test." in lone.stderr) == (2, True)
+    for wrong in (("--test", "t"), ("--test", "paired_t", "--alpha", "1")):
+        assert invoke(original, *asked, *wrong).returncode == 2
 
 
 def test_promotion_refuses_what_fails_or_regresses(evaluated: Project) -> None:

@@ -192,7 +192,7 @@ def test_what_differs_besides_the_prompt_is_said_first() -> None:
     found = compared(
         side(ALL_GOOD, golden_hash="old"), side(ALL_GOOD, engine="endpoint", model="two", trials=3)
     )
-    assert [note.split()[1] for note in found.notes] == ["engine", "model", "trials", "golden"]
+    assert [note.split()[1] for note in found.notes] == ["engine", "model", "number", "golden"]
 
 
 def test_both_sides_are_scored_against_the_golden_set_of_today() -> None:

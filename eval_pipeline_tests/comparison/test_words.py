@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from eval_pipeline.comparison import Comparison, MetricChange
 from eval_pipeline.comparison.records import CaseChange, Evidence
@@ -105,9 +106,19 @@ def test_the_headline_comes_first_and_then_what_got_worse_and_better() -> None:
     )
     assert found.sentence == (
         "f1 rose 10.0 points over 20 cases × 3 trials. "
-        "Worse: canaries rose 10.0 points, precision fell 10.0 points. Better: recall rose 20.0 points. "
+        "Worse: canaries rose 10.0 points, which may be chance, precision fell 10.0 points. "
+        "Better: recall rose 20.0 points. "
         "Unclear: mrr fell 10.0 points. Worst cases by f1: a fell 50.0 points, b has no value any more."
     )
+
+
+def test_what_blocks_though_it_may_be_chance_says_why() -> None:
+    fell = change("precision", "inconclusive", "block")
+    into = replace(fell, zone_before="between", zone_after="fail")
+    within = replace(fell, zone_before="fail", zone_after="fail")
+    for each, why in ((into, "into the fail zone"), (within, "which may be chance")):
+        found = compared(change("f1", "identical", by=0.0), each)
+        assert found.sentence.endswith(f"Worse: precision fell 10.0 points, {why}.")
 
 
 def test_an_ungated_headline_is_named_all_the_same_and_a_list_is_bounded() -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from eval_pipeline import stages
 from eval_pipeline.answers import Answer, Failure
+from eval_pipeline.asking import Silence
 from eval_pipeline.engines import Journal
 from eval_pipeline.engines.calls import NotAsked
 from eval_pipeline.engines.journal_tables import journal_tables
@@ -485,12 +486,22 @@ def test_requests_per_minute_hold_over_two_processes(project: Project, server: F
 def test_one_answer_that_asks_for_a_long_pause_does_not_fail_the_others(
     project: Project, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_pipeline.engines.limits.FIRST_PAUSE", 0.2)
+    """They wait for a while, and whoever watches reads for what."""
+    monkeypatch.setattr("eval_pipeline.engines.limits.FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("eval_pipeline.engines.limits.SHORTEST_SHOWN", 0.0)
+    monkeypatch.setattr("eval_pipeline.asking.collecting.LOOK_SECONDS", 0.02)
+    reasons: set[str] = set()
+
+    class Watching(Silence):
+        def wait(self, reason: str) -> None:
+            reasons.add(reason)
+
     server.retry_after = "86400"
     configure(project, server.url, concurrency=1)
     write_cases(project, {"bad": "FAULT:429-after", **numbered(20)})
-    assert errors(ask(project)) == {"bad": "rate_limited"}
+    assert errors(ask(project, progress=Watching())) == {"bad": "rate_limited"}
     assert server.calls == 21
+    assert any(reason.startswith("remote wants to be left alone until ") for reason in reasons)
 
 
 def test_an_endpoint_that_wants_to_be_left_alone_for_long_fails_fast(

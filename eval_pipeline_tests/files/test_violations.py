@@ -41,6 +41,7 @@ class Strict(msgspec.Struct, forbid_unknown_fields=True):
     [
         ("treshold: x", ["treshold: is not a known field. Did you mean threshold?"]),
         ("threshold: x\nseverty: y", ["severty: is not a known field. Did you mean severity?"]),
+        ("trheshlod: x", ["trheshlod: is not a known field. Did you mean threshold?"]),
         ("severity: y", ["threshold: is missing. Add it."]),
         ("threshold: x\nother: y", ["other: is not a known field. Known: threshold, severity."]),
         (

@@ -90,13 +90,6 @@ def test_of_very_many_cases_some_are_drawn() -> None:
     assert probe_suite(suite, many, kit.Context(), GATES, (), {}).cases == 500
 
 
-KNOWN = {
-    ("suggestions", "permuted", "negated"): "`not red` is an alternative that may be meant",
-    ("suggestions", "permuted", "shuffled"): "two words in the wrong order can still be grammatical",
-}
-"""Rules that are broken today, by suite, rule and probe, each with the reason. It only shrinks."""
-
-
 @pytest.mark.parametrize("name", suite_names(PROJECT))
 def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(name: str) -> None:
     """`eval-pipeline golden probe --docs docs/suites.md` writes the tables."""
@@ -104,8 +97,7 @@ def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(name: str)
     bench = Workbench(PROJECT, suite)
     cases = [each.case for each in read_cases(suite, bench.golden_folder, Problems())]
     probed = probe_cases(bench, cases)
-    found = {(name, each.rule, each.probe): each.message for each in probed.broken}
-    assert found.keys() == {key for key in KNOWN if key[0] == name}, found
+    assert not probed.broken
     assert probed.probes[0].name == "oracle"
     assert not [note for note in probed.oracle_notes if "no reason is given" in note]
     assert probe_section(suite, probed) in DOCS

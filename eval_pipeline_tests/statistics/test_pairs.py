@@ -140,6 +140,26 @@ def test_cases_to_which_a_metric_does_not_apply_are_not_counted() -> None:
     assert gaps.trial_variance == pytest.approx(plain.trial_variance)
 
 
+def test_what_a_formula_reads_of_other_cases_is_no_share_of_the_metric() -> None:
+    """As of the questions that cannot be answered, by a formula that also reads how many can be."""
+    own = np.array([[1.0, 0.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0, 1.0, 1.0]])
+    one = np.ones((6, 1, 1))
+    sides = [of_ratios(each[:, np.newaxis, np.newaxis], one) for each in own]
+    beside = [
+        LeaveOneOut(
+            side.whole,
+            np.concatenate([side.without, np.broadcast_to(side.whole, (9, 1, 1))]),
+            np.concatenate([side.alone, np.full((9, 1, 1), np.nan)]),
+            np.concatenate([side.items, np.full((9, 1, 1), 2.0)]),
+        )
+        for side in sides
+    ]
+    expected, found = (Estimate(paired(*each).moments) for each in (sides, beside))
+    for each in (expected, found):
+        assert each.moments.total == pytest.approx([1.0])
+    assert np.array(found.interval()) == pytest.approx(np.array(expected.interval()))
+
+
 def test_a_value_that_hangs_on_one_case_has_no_interval() -> None:
     """Precision where a single case predicted anything: without it nothing is left to divide by."""
     above, below = np.zeros((5, 1, 1)), np.zeros((5, 1, 1))

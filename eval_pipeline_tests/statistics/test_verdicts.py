@@ -180,6 +180,26 @@ def test_the_exclusion_is_two_one_sided_t_tests() -> None:
         assert estimate.p_moved_by(np.array([0.05]), np.array([sign])) == pytest.approx([expected])
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_the_exclusion_allows_for_skewed_differences_of_right_or_wrong(sign: float) -> None:
+    """Five trials before, one after: of thirty cases three fell far, nine rose a little."""
+    before = np.array([[1.0] * 5] * 3 + [[1.0] * 4 + [0.0]] * 9 + [[1.0] * 5] * 18)
+    estimate = Estimate(compared(before, np.array([0.0] * 3 + [1.0] * 27)))
+    differences = np.array([-1.0] * 3 + [0.2] * 9 + [0.0] * 18)
+    # Two cases more: halfway between what differing cases differ by and what one trial may.
+    rate, within = (141 / 150 + 0.9) / 2, (9 * 0.8) / (30 * 4)
+    flip = 1 - within / (rate * (1 - rate)) * (1 - (1 / 5 + 1) / 2)
+    added = np.sqrt((flip + (3 + 9 * 0.04) / 12) / 2)
+    sample = sign * np.concatenate([differences, [added, -added]])
+    root = np.sqrt(len(sample))
+    far = (0.05 - sample.mean()) / (sample.std() / root)
+    skew = -stats.skew(sample) / root
+    expected = stats.norm.sf(far + skew / 6 + skew * far**2 / 3 + skew**2 * far**3 / 27)
+    assert estimate.p_moved_by(np.array([0.05]), np.array([sign])) == pytest.approx([expected])
+    plain = stats.norm.sf(far)
+    assert (expected > plain) == (sign < 0)  # what fell far makes it harder to exclude a fall
+
+
 @pytest.mark.parametrize("cases", [0, 1])
 def test_too_few_cases_are_inconclusive_unless_nothing_differs(cases: int) -> None:
     found = judge(compared(np.full(cases, 0.9), np.full(cases, 0.2)), RULES)

@@ -20,6 +20,7 @@ from eval_pipeline.suites._video.words import (
     CAUSATIVES,
     LEXICON,
     OPENS_PREPOSITION,
+    ORDINALS,
     PARTICLES,
     SINGULAR_DETERMINERS,
     TIMES,
@@ -160,6 +161,39 @@ OPEN_ENDS = {
 def is_sound(text: str) -> bool:
     """Whether a text has a reading without a fault; a text without words has none."""
     return any(character.isalnum() for character in text) and not faults(text)
+
+
+def takes_place_of(text: str, original: str) -> bool:
+    """Whether a phrase is of the kind of another: its noun comes last where the other's does.
+
+    "Striped tunic" takes the place of "red dress"; "tunic striped" does not, nor a command ("frame it wide").
+    Plurals may have a state after them ("arms crossed"), and so may what can be a verb in the place of one
+    ("stands motionless").
+    """
+    head, after = _last_noun(tokenize(text))
+    wanted, behind = _last_noun(tokenize(original))
+    if wanted and not behind and read(text).tags[:1] == (Tag.BASE,) != read(original).tags[:1]:
+        return False
+    if head is None or after is None or behind or (Tag.PLURAL in head.tags and Tag.PARTICIPLE in after.tags):
+        return True
+    return wanted is None and bool(head.tags & FINITE)
+
+
+def _last_noun(words: Sequence[Token]) -> tuple[Token | None, Token | None]:
+    """The last word of a phrase that can be a noun, and what modifies it from behind."""
+    size = len(words)
+    while size and _only_modifies(words[size - 1]):
+        size -= 1
+    if not size or not words[size - 1].tags & NOMINAL:
+        return None, None
+    return words[size - 1], words[size] if size < len(words) else None
+
+
+def _only_modifies(token: Token) -> bool:
+    """Whether a word is no noun by itself: "the first" may be one, "light first" is none."""
+    if token.text.casefold() in ORDINALS:
+        return True
+    return bool(token.tags & {Tag.ADJECTIVE, Tag.PARTICIPLE}) and not token.tags & {*NOMINAL, Tag.ADVERB}
 
 
 def faults(text: str) -> list[Fault]:

@@ -47,6 +47,7 @@ BEFORE_OF = frozenset(_LISTS["BEFORE_OF"])
 VERB_NOUNS = frozenset(_LISTS["VERB_NOUNS"])
 VERBS = VERB_NOUNS | frozenset(_LISTS["VERBS"])
 CAUSATIVES = frozenset(_LISTS["CAUSATIVES"])
+ORDINALS = frozenset(_LISTS["ORDINALS"])
 TIMES = frozenset(_LISTS["TIMES"])
 VOWEL_SOUND = frozenset(_LISTS["VOWEL_SOUND"])
 LETTERS_WITH_VOWEL_SOUND = "aefhilmnorsx"

@@ -15,7 +15,8 @@ from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suites._video.category_classifier import parent
-from eval_pipeline.suites._video.syntax import faults, is_sound
+from eval_pipeline.suites._video.negation import affirmed
+from eval_pipeline.suites._video.syntax import faults, is_sound, takes_place_of
 from eval_pipeline.suites.suggestions.cases import SuggestionCase
 from eval_pipeline.suites.suggestions.models import classifier_of
 
@@ -80,8 +81,12 @@ def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     result = distinct(item.output.suggestions)
     forbidden = {normalize(text) for text in case.expected.forbidden_outputs} & set(map(normalize, result))
     categories = {text: seen.categories[case.id, text] for text in result}
-    coherent = {text for text in result if text.strip() and _coherent(case, categories[text])}
-    sound = {text for text in result if text.strip() and seen.sound[dropped_in(case, text)]}
+    coherent = {text for text in result if shows(text) and _coherent(case, categories[text])}
+    sound = {
+        text
+        for text in result
+        if text.strip() and seen.sound[dropped_in(case, text)] and takes_place_of(text, case.input.span)
+    }
     lengths = [length_appropriateness(case.input.span, text) for text in result]
     values: dict[str, float | None] = {
         "category_coherence": len(coherent) / len(result) if result else 0.0,
@@ -131,6 +136,11 @@ def _diagnoses(
 def errored(case: SuggestionCase, answer: Answer | None) -> kit.CaseScore:
     """A case without a usable output misses what it expects."""
     return kit.CaseScore({"minima_missed": 1.0, "forbidden": 0.0})
+
+
+def shows(text: str) -> bool:
+    """Whether a suggestion names something to see or hear: not where it is blank, or all of it is denied."""
+    return any(character.isalnum() for character in affirmed(text))
 
 
 def _coherent(case: SuggestionCase, category: str) -> bool:

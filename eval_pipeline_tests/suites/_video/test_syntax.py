@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_pipeline.suites._video.prompt_accuracy import labelled_texts, soundness_accuracy, soundness_by_kind
-from eval_pipeline.suites._video.syntax import MOST_TOKENS, faults, is_sound, read
+from eval_pipeline.suites._video.syntax import MOST_TOKENS, faults, is_sound, read, takes_place_of
 from eval_pipeline.suites._video.words import Tag, wants_an
 
 
@@ -118,3 +118,36 @@ def test_the_measured_accuracy_is_what_the_documentation_says() -> None:
         )
         == 30
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "fits"),
+    [
+        ("striped tunic", "red dress", True),
+        ("a striped tunic of wool", "red dress", True),
+        ("velvet gown", "red dress", True),
+        ("snow falling", "heavy rain", True),
+        ("soft and quiet", "film noir", True),
+        ("a coat that is torn", "red dress", True),
+        ("arms crossed", "a calm smile", True),
+        ("stands motionless", "walks slowly", True),
+        ("coat torn", "hair wet", True),
+        ("dance floor", "city square", True),
+        ("tunic striped", "red dress", False),
+        ("moonlight pale", "neon glow", False),
+        ("harbour icy quiet", "train station", False),
+        ("boots muddy", "padded gloves", False),
+        ("hour last", "golden hour", False),
+        ("last hour", "golden hour", True),
+        ("one of the last", "golden hour", True),
+        ("descent aerial", "slow dolly in", False),
+        ("frame wide static", "handheld camera", False),
+    ],
+)
+def test_a_phrase_takes_the_place_of_one_of_its_kind(text: str, original: str, fits: bool) -> None:
+    assert takes_place_of(text, original) is fits
+
+
+@given(st.text(max_size=60))
+def test_any_phrase_takes_its_own_place(text: str) -> None:
+    assert takes_place_of(text, text)

@@ -74,6 +74,21 @@ def test_good_alternatives_pass() -> None:
     assert all(0.0 < float(found[name] or 0) < 1.0 for name in ("diversity", "non_repetition"))
 
 
+@pytest.mark.parametrize("denial", ["not {}", "no {}", "never {}", "without {}", "neither {}"])
+def test_what_is_only_denied_is_no_alternative(denial: str) -> None:
+    """A video shows nothing of what a prompt denies, as in optimization."""
+    denied = scored([denial.format(text) for text in GOOD])
+    assert denied["category_coherence"] == denied["case_pass_rate"] == 0.0
+    # A denial beside something that is shown, or of something else, is no fault of that.
+    kept = [f"{GOOD[0]}, not new", "white shirt without a collar", "not only silk but a wool coat"]
+    assert scored(kept)["category_coherence"] == 1.0
+
+
+def test_the_words_of_good_alternatives_in_another_order_are_none() -> None:
+    assert scored(["jersey striped", "raincoat waxed", "socks woollen"])["syntactic_validity"] == 0.0
+    assert scored(["striped jersey", "waxed raincoat", "woollen cape"])["syntactic_validity"] == 1.0
+
+
 @pytest.mark.parametrize("text", ["red dress", "Red  Dress", "ＲＥＤ\u00a0dress", "DRESS", "red"])
 def test_a_repeated_original_and_a_forbidden_output_score_0_for_non_repetition(text: str) -> None:
     found = scored([text])
