@@ -19,6 +19,8 @@ class Project:
 
     root: Path
     state: Path
+    judged_by: Path | None = None
+    """Another tree whose rules count in place of the project's own: that of a revision."""
 
     @classmethod
     def find(cls) -> Project:
@@ -41,6 +43,11 @@ class Project:
     def golden(self, suite: str) -> Path:
         """The folder of a suite's golden set, gates and baseline."""
         return self.root / "golden" / suite
+
+    def rules(self, suite: str) -> Path:
+        """The folder of the gates, sign-off, approvals and baselines by which a suite is judged."""
+        theirs = self.judged_by / "golden" / suite if self.judged_by else None
+        return theirs if theirs and theirs.is_dir() else self.golden(suite)
 
     def prompts(self, suite: str) -> Path:
         """The folder of a suite's prompt versions."""

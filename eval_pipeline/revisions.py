@@ -1,6 +1,8 @@
 """What Git knows of a project: its revisions, and its files as they were."""
 
+import io
 import subprocess
+import tarfile
 from pathlib import Path
 
 from eval_pipeline.problems import bad_value
@@ -39,6 +41,19 @@ def files_at(project: Project, commit: str, folder: Path) -> list[Path]:
     """The files that a folder of the project held at a commit."""
     listing = ("ls-tree", "--name-only", "-z", commit, f"{_inside(project, folder)}/")
     return [project.root / name for name in run_git(project.root, *listing).stdout.split("\0") if name]
+
+
+def extract(project: Project, commit: str, folder: Path, *names: str) -> None:
+    """Put files and folders of the project as they were at a commit into a folder; nothing where one was not.
+
+    What cannot be taken out, such as a link to elsewhere, is missing there.
+    """
+    done = subprocess.run(
+        ["git", "archive", "--format=tar", commit, *names], cwd=project.root, capture_output=True, check=False
+    )
+    if done.returncode == 0:
+        with tarfile.open(fileobj=io.BytesIO(done.stdout), errorlevel=0) as archive:
+            archive.extractall(folder, filter="data")
 
 
 def _inside(project: Project, path: Path) -> str:

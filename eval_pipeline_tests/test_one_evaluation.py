@@ -120,7 +120,7 @@ def test_there_is_something_to_walk(evaluated: dict[str, Shown]) -> None:
 def test_the_gate_says_what_was_touched_and_shows_what_got_worse(evaluated: dict[str, Shown]) -> None:
     shown = evaluated["decomposition"]
     assert "✗ decomposition: decompose-concepts-v2.0 (prompt)\n" in shown.gate
-    assert "✓ decomposition: decompose-concepts-v1.2 (gates)\n" in shown.gate
+    assert "⚠ decomposition: decompose-concepts-v1.2 (gates)\n" in shown.gate
     assert shown.summary.startswith("# ✗ Prompt evaluation blocks this change\n")
     assert "| ✗ | decomposition | decompose-concepts-v2.0 | overall_index " in shown.summary
     text = part_of(shown)

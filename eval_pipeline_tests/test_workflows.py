@@ -15,13 +15,19 @@ from eval_pipeline_tests.conftest import REPOSITORY
 
 FOLDER = REPOSITORY / ".github" / "workflows"
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+ACCEPTED = "contains(github.event.pull_request.labels.*.name, 'rules accepted') && 'change' || 'base'"
 TRUSTED = {
+    ACCEPTED,
     "github.event.pull_request.base.sha",
     "github.event.pull_request.number",
     "github.event.workflow_run.id",
+    "github.event.workflow_run.head_repository.full_name",
     "github.event.workflow_run.head_sha",
+    "github.event.workflow_run.html_url",
     "github.repository",
     "github.token",
+    "github.workspace",
+    "runner.temp",
 }
 """Expressions whose value no author of a pull request can write."""
 
@@ -32,6 +38,7 @@ def workflow(name: str) -> dict[str, Any]:
 
 
 GATE, COMMENT = "gate.yml", "gate-comment.yml"
+BASE = "${{ github.event.pull_request.base.sha }}"
 NAMES = sorted(file.name for file in FOLDER.iterdir())
 
 
@@ -73,30 +80,43 @@ def test_permissions_are_named_and_no_job_widens_them(name: str) -> None:
 
 
 def test_the_pull_requests_code_runs_without_rights_and_without_a_token() -> None:
-    assert workflow(GATE)["on"] == {"pull_request": None}, "not pull_request_target: that one has secrets"
-    (checkout,) = [step for step in steps(GATE) if "checkout" in step.get("uses", "")]
-    assert checkout["with"]["persist-credentials"] is False
-    assert checkout["with"]["fetch-depth"] == 0, "the base must be there to be compared with"
+    assert list(workflow(GATE)["on"]) == ["pull_request"], "not pull_request_target: that one has secrets"
+    change, base = [step["with"] for step in steps(GATE) if "checkout" in step.get("uses", "")]
+    assert change["persist-credentials"] is base["persist-credentials"] is False
+    assert (change["path"], base["path"], base["ref"]) == ("change", "base", BASE)
+    assert change["fetch-depth"] == 0, "the base must be there to be compared with"
     assert "github.token" not in (FOLDER / GATE).read_text()
     for step in steps(GATE):
-        assert set(step.get("env", {})) <= {"BASE", "NUMBER"}
+        assert set(step.get("env", {})) <= {"BASE", "DAGSTER_HOME", "EVAL_PIPELINE_ROOT", "NUMBER", "RULES"}
+
+
+def test_what_judges_is_the_bases_and_nothing_of_the_change_is_run_before() -> None:
+    """Neither a Makefile nor a package of the pull request comes into it."""
+    gate = place(GATE, 'eval-pipeline" gate')
+    for step in steps(GATE)[:gate]:
+        run = step.get("run", "")
+        assert "make" not in run
+        assert "change" not in run.replace(" change/engines.yaml", "")
+    assert "./base" in steps(GATE)[gate - 2]["run"]
+    assert steps(GATE)[gate]["run"].startswith('"$RUNNER_TEMP/judge/bin/eval-pipeline" gate ')
+    assert steps(GATE)[gate]["env"]["EVAL_PIPELINE_ROOT"] == "${{ github.workspace }}/change"
+    assert steps(GATE)[gate]["env"]["RULES"] == f"${{{{ {ACCEPTED} }}}}"
 
 
 def test_engines_come_from_the_base_branch_before_the_gate_and_after_anything_that_might_change_them() -> (
     None
 ):
     install, engines, gate = (
-        place(GATE, each) for each in ("make install", "engines.yaml", "eval-pipeline gate")
+        place(GATE, each) for each in ('pip" install', "engines.yaml", 'eval-pipeline" gate')
     )
     assert install < engines < gate
     assert engines + 1 == gate
-    assert steps(GATE)[engines]["run"] == 'git checkout "$BASE" -- engines.yaml'
-    base = "${{ github.event.pull_request.base.sha }}"
-    assert steps(GATE)[engines]["env"] == steps(GATE)[gate]["env"] == {"BASE": base}
+    assert steps(GATE)[engines]["run"] == "cp base/engines.yaml change/engines.yaml"
+    assert steps(GATE)[gate]["env"]["BASE"] == BASE
 
 
 def test_the_summary_is_kept_whatever_the_gate_says() -> None:
-    after = steps(GATE)[place(GATE, "eval-pipeline gate") + 1 :]
+    after = steps(GATE)[place(GATE, 'eval-pipeline" gate') + 1 :]
     assert [step["if"] for step in after] == ["always()", "always()"]
     assert after[-1]["with"] == {"name": "gate", "path": "gate"}
     assert "continue-on-error" not in (FOLDER / GATE).read_text()
@@ -123,6 +143,7 @@ esac
 """
 
 
+@pytest.mark.parametrize("head", ["o/r", "fork/r"])
 @pytest.mark.parametrize(
     ("number", "known", "posted"),
     [
@@ -134,7 +155,7 @@ esac
     ],
 )
 def test_a_summary_reaches_only_the_pull_request_it_was_made_for(
-    tmp_path: Path, number: str, known: str, posted: str | None
+    tmp_path: Path, number: str, known: str, posted: str | None, head: str
 ) -> None:
     """The number comes from the artifact, which the pull request's code wrote."""
     (tmp_path / "bin").mkdir()
@@ -144,6 +165,7 @@ def test_a_summary_reaches_only_the_pull_request_it_was_made_for(
     (tmp_path / "number").write_text(number)
     (tmp_path / "summary.md").write_text("# Fine\n")
     given = {"REPOSITORY": "o/r", "COMMIT": "abc", "CALLS": str(calls), "KNOWN": known}
+    given |= {"HEAD_REPOSITORY": head, "RUN": "https://x/runs/1"}
     path = f"{gh.parent}{os.pathsep}{os.environ['PATH']}"
     subprocess.run(
         ["bash", "-e", "-c", steps(COMMENT)[-1]["run"]],
@@ -155,4 +177,6 @@ def test_a_summary_reaches_only_the_pull_request_it_was_made_for(
     assert [call for call in made if "--method" in call] == ([posted] if posted else [])
     assert not (tmp_path / "broken").exists()
     if posted:
-        assert (tmp_path / "comment.md").read_text() == "<!-- eval-pipeline gate -->\n# Fine\n"
+        link = "The gate ran on a fork: its summary is in [the run](https://x/runs/1).\n"
+        said = "# Fine\n" if head == "o/r" else link
+        assert (tmp_path / "comment.md").read_text() == f"<!-- eval-pipeline gate -->\n{said}"

@@ -1,6 +1,8 @@
 """`eval-pipeline gate`: whether a change may go in."""
 
 import traceback
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import Workbench, prepare_asking
+from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
 
@@ -26,6 +29,13 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("gate")
 @click.argument("suites", nargs=-1)
 @click.option("--changed-since", "revision", help="Only what differs from this revision of Git.")
+@click.option(
+    "--rules",
+    type=click.Choice(["base", "change"]),
+    default="base",
+    show_default=True,
+    help="With --changed-since: whose gates, sign-offs, approvals and baselines count.",
+)
 @click.option("--engine", help="An engine of engines.yaml; by default each version's own.")
 @click.option("--trials", type=TRIALS, help=TRIALS_HELP)
 @click.option("--markdown", type=FILE, help="Write a summary for a pull request.")
@@ -36,6 +46,7 @@ def command(
     context: click.Context,
     suites: tuple[str, ...],
     revision: str | None,
+    rules: str,
     engine: str | None,
     trials: Trials | None,
     markdown: Path | None,
@@ -62,19 +73,10 @@ def command(
     if touched and len(problems):  # one problem, however many suites it keeps from being evaluated
         decided.append(decisions.unusable(", ".join(touched), ALL_VERSIONS, "engines", list(problems)))
         touched = {}
-    for name, what in touched.items():
-        causes, refused = decisions.candidates(project, chosen[name], what, change)
-        decided += refused
-        for version, cause in causes.items():
-            try:
-                decided.append(
-                    _decide(Workbench(project, chosen[name]), version, cause, change, engine, trials)
-                )
-            except MemoryError:
-                raise
-            except Exception as error:  # the red line of one suite; what the others came to is still written
-                traceback.print_exc()
-                decided.append(decisions.crashed(name, version, cause, error))
+    of_base = change and rules == "base"
+    with decisions.rules_at(project, change.base) if change and of_base else nullcontext(project) as judged:
+        for name, what in touched.items():
+            decided += _decide_all(judged, chosen[name], what, change, engine, trials)
     report = to_report(decided, chosen, untouched)
     write_json(project.state / LAST_REPORT, report)
     if json_file:
@@ -96,6 +98,26 @@ def _suites_of(project: Project) -> list[str]:
         for name in suite_names(project)
         if project.golden(name).is_dir() or project.prompts(name).is_dir()
     ]
+
+
+def _decide_all(
+    project: Project,
+    suite: Suite,
+    touched: decisions.Touched,
+    change: decisions.Change | None,
+    engine: str | None,
+    trials: Trials | None,
+) -> Iterator[decisions.Decision]:
+    causes, refused = decisions.candidates(project, suite, touched, change)
+    yield from refused
+    for version, cause in causes.items():
+        try:
+            yield _decide(Workbench(project, suite), version, cause, change, engine, trials)
+        except MemoryError:
+            raise
+        except Exception as error:  # the red line of one suite; what the others came to is still written
+            traceback.print_exc()
+            yield decisions.crashed(suite.name, version, cause, error)
 
 
 def _decide(
@@ -128,6 +150,7 @@ def _decide(
             outcome.objections,
             unsigned=outcome.unsigned,
             unread_text=unread,
+            rules=decisions.touched_rules(bench.project, change, bench.suite.name) if change else "",
             stopping=outcome.stopping,
             settings=bench.context.settings,
             named=outcome.named,

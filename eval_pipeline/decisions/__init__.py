@@ -15,6 +15,7 @@ from eval_pipeline.decisions.results import (
     standing_of,
     standings_of,
 )
+from eval_pipeline.decisions.rules import rules_at, touched_rules
 from eval_pipeline.decisions.touched import (
     Change,
     Touched,
@@ -29,6 +30,7 @@ __all__ = [
     "Refused", "Result", "Standing", "Standings", "Superfluous", "Touched", "allow_activation", "candidates",
     "change_since", "crashed", "decide", "keep_approval", "latest_result", "live_proposals", "objections",
     "objections_to", "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key",
-    "size_of", "standing_of", "standings_of", "superfluous_files", "touched_suites", "unusable", "worst",
+    "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files", "touched_rules",
+    "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -28,7 +28,7 @@ def candidates(project: Project, suite: Suite, touched: Touched, change: Change 
     """
     folder = project.prompts(suite.name)
     usable, refused = _changed(suite, folder, touched)
-    causes = {version: _why(touched, version) for version in usable}
+    causes = {version: [PROMPT if version in touched.prompts else ANSWERS] for version in usable}
     active: list[str] = []
     try:
         active = active_versions(suite, folder)
@@ -47,11 +47,6 @@ def candidates(project: Project, suite: Suite, touched: Touched, change: Change 
         {version: ", ".join(why) for version, why in causes.items()},
         [unusable(suite.name, version, PROMPT, problems) for version, problems in refused.items()],
     )
-
-
-def _why(touched: Touched, version: str) -> list[str]:
-    named = {PROMPT: touched.prompts, ANSWERS: touched.answers}
-    return [cause for cause, versions in named.items() if version in versions]
 
 
 def _changed(suite: Suite, folder: Path, touched: Touched) -> tuple[list[str], dict[str, list[Problem]]]:

@@ -1,13 +1,11 @@
 """Which suites' numbers come from other code than at a commit."""
 
-import io
-import subprocess
-import tarfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from eval_pipeline.project import Project
+from eval_pipeline.revisions import extract
 from eval_pipeline.scoring import EVERYTHING, PACKAGE, Code, MissingCode, Reference
 
 EVALUATION = (Reference(f"{PACKAGE}.stages", EVERYTHING), Reference(f"{PACKAGE}.decisions", "objections"))
@@ -18,7 +16,8 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
     """What of the code behind each suite differs from a commit. Comments and unused code do not count."""
     with TemporaryDirectory() as folder:
         base = Path(folder)
-        _extract(project, commit, base)
+        for name in (PACKAGE, project.own_suites.name):
+            extract(project, commit, base, name)
         before, now = _code(project, base), _code(project, project.root)
         everywhere = (
             set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {"evaluation code"}
@@ -48,18 +47,3 @@ def _code(project: Project, tree: Path) -> Code:
     held = (project.root / PACKAGE / "suites").is_dir()
     package = tree / PACKAGE if held else Path(__file__).parent.parent
     return Code(package, tree / project.own_suites.relative_to(project.root))
-
-
-def _extract(project: Project, commit: str, folder: Path) -> None:
-    """Put the code of a project as it was at a commit into a folder; nothing where there was none."""
-    for name in (PACKAGE, project.own_suites.name):
-        done = subprocess.run(
-            ["git", "archive", "--format=tar", commit, name],
-            cwd=project.root,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode == 0:
-            # What cannot be taken out, such as a link to elsewhere, is missing there, and so a difference.
-            with tarfile.open(fileobj=io.BytesIO(done.stdout), errorlevel=0) as archive:
-                archive.extractall(folder, filter="data")

@@ -72,6 +72,7 @@ def decide(
     *,
     unsigned: str = "",
     unread_text: bool = False,
+    rules: str = "",
     stopping: Stopping | None = None,
     settings: Any = None,
     named: Mapping[str, Sequence[str]] | None = None,
@@ -83,6 +84,8 @@ def decide(
     if standings.baseline is None and not evaluation.outage:
         blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
     state: State = "incomplete" if evaluation.outage else "block" if blocking else objections.state
+    if rules and state == "pass":
+        state = "warn"
     outputs = evaluation.identity.outputs
     if unread_text:
         state = state if blocking else "not_evaluated"
@@ -96,7 +99,7 @@ def decide(
         cause,
         state,
         tuple(blocking),
-        tuple(each.text for each in objections.warnings),
+        (*(each.text for each in objections.warnings), *([rules] if rules else [])),
         tuple(each.text for each in objections.approved),
         stopping,
         evaluation,

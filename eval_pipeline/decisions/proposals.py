@@ -22,7 +22,7 @@ def _stands(bench: Workbench, proposal: Proposal) -> bool:
     try:
         prompt = load_prompt(suite, bench.project.prompts(suite.name), version, Problems())
         evaluation = bench.store.evaluation(suite.name, version)
-        baseline = read_baseline(bench.golden_folder, version)
+        baseline = read_baseline(bench.rules_folder, version)
     except BadInput:  # the prompt file, the evaluation or the baseline cannot be read any more
         return False
     return (

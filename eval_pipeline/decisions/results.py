@@ -42,7 +42,7 @@ class Result:
             activating=activating,
             with_baseline=with_baseline,
         )
-        return standings_of(self.bench.golden_folder, compared)
+        return standings_of(self.bench.rules_folder, compared)
 
     def against(self, version: str) -> Standing:
         """How it stands against another version."""
@@ -50,7 +50,7 @@ class Result:
         comparison = stages.compare_versions(
             self.bench, self.golden.table, before, self.answers, self.scored.scores
         )
-        return standing_of(self.bench.golden_folder, comparison)
+        return standing_of(self.bench.rules_folder, comparison)
 
 
 def latest_result(bench: stages.Workbench, version: str) -> Result:
@@ -89,7 +89,7 @@ def _own_approvals(
     """The approvals of an evaluation's own numbers: given where it met the baseline, or alone without one."""
     if baseline is not None:
         return baseline.approvals
-    return approvals_of(bench.golden_folder, result_key(evaluation, None, bench.gates))
+    return approvals_of(bench.rules_folder, result_key(evaluation, None, bench.gates))
 
 
 def propose(evaluation: Evaluation, standings: Standings) -> Proposal | None:

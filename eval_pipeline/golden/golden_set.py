@@ -49,9 +49,9 @@ class GoldenSet:
         """What requirements look at."""
         return self._overview.build(references)
 
-    def unsigned_changes(self) -> list[str]:
-        """What changed since it was signed off; empty where it is as signed."""
-        return unsigned_changes(self._path, self.hash, self._case_hashes, self._problems)
+    def unsigned_changes(self, rules: Path | None = None) -> list[str]:
+        """What changed since it was signed off, in its folder or in another; empty where it is as signed."""
+        return unsigned_changes(self._path, self.hash, self._case_hashes, self._problems, rules)
 
     def sign_off(self, person: str, reason: str) -> SignOff:
         """Record that a person vouches for it as it stands."""

@@ -39,9 +39,11 @@ def sign_off(folder: Path, present: str, cases: dict[str, str], person: str, rea
     return record
 
 
-def unsigned_changes(folder: Path, present: str, cases: dict[str, str], problems: Problems) -> list[str]:
-    """What changed since the golden set was signed off; empty where it is as signed."""
-    file = SignOff.file(folder)
+def unsigned_changes(
+    folder: Path, present: str, cases: dict[str, str], problems: Problems, rules: Path | None = None
+) -> list[str]:
+    """What changed since the golden set was signed off, there or in another folder; empty where it is so."""
+    file = SignOff.file(rules or folder)
     if not is_there(file):
         return ["it was never signed off"]
     signed = next((each.record for each in read_json(file, SignOff, problems)), None)

@@ -269,7 +269,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
     description = (
         f"Every metric of {suite.name}, over all cases and by group, in the zone its gate puts it in."
     )
-    file = project.golden(suite.name) / GATES_FILE
+    file = project.rules(suite.name) / GATES_FILE
     gated = [name for name in read_gates(suite, file, Problems()) if name in quantities(suite)]
 
     @_asset(
@@ -368,7 +368,7 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 since=config.since,
                 progress=context.resources.progress(context.log),
             )
-            standings = standings_of(bench.golden_folder, compared)
+            standings = standings_of(bench.rules_folder, compared)
             result = checks.regression_check(suite, context.partition_key, standings, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
@@ -420,7 +420,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
-        standings = standings_of(bench.golden_folder, baseline_comparison)
+        standings = standings_of(bench.rules_folder, baseline_comparison)
         text = shown.report(
             suite,
             metrics,

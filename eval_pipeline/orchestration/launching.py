@@ -185,7 +185,7 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         bench,
         problems,
         evaluation,
-        standings_of(bench.golden_folder, compared),
+        standings_of(bench.rules_folder, compared),
         [
             FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
             for check in failed

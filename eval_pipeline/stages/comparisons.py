@@ -160,8 +160,8 @@ def _as_answered(bench: Workbench, outputs: OutputsIdentity) -> Prompt:
 
 
 def _baseline(bench: Workbench, version: str) -> Side | None:
-    baseline = read_baseline(bench.golden_folder, version)
-    return baseline_side(bench.golden_folder, version, baseline) if baseline else None
+    baseline = read_baseline(bench.rules_folder, version)
+    return baseline_side(bench.rules_folder, version, baseline) if baseline else None
 
 
 def _side(

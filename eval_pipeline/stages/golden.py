@@ -28,4 +28,5 @@ def load_golden(bench: Workbench) -> LoadedGolden:
         return GoldenFacts(golden.hash, golden.inputs_hash, len(golden))
 
     table = GoldenTable.write(bench.store.golden_folder(bench.suite.name), golden.read(), facts)
-    return LoadedGolden(table, golden.overview(bench.context.references), golden.unsigned_changes())
+    unsigned = golden.unsigned_changes(bench.rules_folder)
+    return LoadedGolden(table, golden.overview(bench.context.references), unsigned)

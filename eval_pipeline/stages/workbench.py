@@ -25,8 +25,13 @@ class Workbench:
 
     @property
     def golden_folder(self) -> Path:
-        """Where the golden set, gates and baselines are."""
+        """Where the golden set is."""
         return self.project.golden(self.suite.name)
+
+    @property
+    def rules_folder(self) -> Path:
+        """Where gates, sign-off, approvals and baselines are."""
+        return self.project.rules(self.suite.name)
 
     @cached_property
     def context(self) -> Context:
@@ -41,10 +46,10 @@ class Workbench:
     @cached_property
     def gates(self) -> dict[str, Gate]:
         """The suite's gates."""
-        file = self.golden_folder / GATES_FILE
+        file = self.rules_folder / GATES_FILE
         return without_problems(lambda problems: read_gates(self.suite, file, problems))
 
     @cached_property
     def operation_gates(self) -> dict[str, Gate]:
         """The suite's limits on latency and cost."""
-        return read_operation_gates(self.golden_folder / GATES_FILE)
+        return read_operation_gates(self.rules_folder / GATES_FILE)

@@ -154,6 +154,8 @@ def endpoint_down(project: Project) -> None:
 
 def no_baseline(project: Project) -> None:
     shutil.rmtree(project.golden("toy") / "baseline")
+    commit(project, "No baseline")
+    better(project)
 
 
 def other_engine(project: Project) -> None:
@@ -189,10 +191,10 @@ SCENARIOS = {
     "regressed by more than 5 points": Scenario(
         worse,
         1,
-        {CANDIDATE: "block", ACTIVE: "pass"},
+        {CANDIDATE: "block", ACTIVE: "warn"},
         (
             rf"✗ toy: {CANDIDATE} \(prompt\)\n  ✗ against baseline {ACTIVE} \(in use\): regressed; block\. ",
-            rf"✓ toy: {ACTIVE} \(gates\)\n",
+            rf"⚠ toy: {ACTIVE} \(gates\)\n  ⚠ the change touches what it is judged by \(gates\.yaml\): ",
         ),
     ),
     "new fail zone": Scenario(
@@ -215,9 +217,13 @@ SCENARIOS = {
     ),
     "golden set changed and signed off": Scenario(
         signed_expectation,
-        0,
-        {ACTIVE: "pass"},
-        (rf"✓ toy: {ACTIVE} \(golden set\)\n  Note: Against baseline {ACTIVE}: The golden set changed",),
+        1,
+        {ACTIVE: "block"},
+        (
+            rf"✗ toy: {ACTIVE} \(golden set\)\n  ✗ golden set: Changes that nobody signed off: changed: case",
+            r"  ⚠ the change touches what it is judged by \(signoff\.json\): it is judged as of [0-9a-f]{7}",
+            rf"  Note: Against baseline {ACTIVE}: The golden set changed",
+        ),
     ),
     "golden set broken": Scenario(
         broken_case,
@@ -237,9 +243,9 @@ SCENARIOS = {
     "baseline missing": Scenario(
         no_baseline,
         1,
-        {ACTIVE: "block"},
+        {CANDIDATE: "block"},
         (
-            rf"✗ toy: {ACTIVE} \(baseline\)\n"
+            rf"✗ toy: {CANDIDATE} \(prompt\)\n"
             r"  ✗ there is no baseline to compare with; promote an evaluation that you trust\n",
         ),
     ),
@@ -308,6 +314,32 @@ def test_what_the_gate_says(repository: Project, name: str) -> None:
         "# ✓" if scenario.code == 0 and "⚠" not in output else ("# ⚠", "# ✗")[scenario.code > 0]
     )
     assert sorted(path.name for path in summary.parent.iterdir()) == sorted(file.name for file in files)
+
+
+def always_right(project: Project) -> None:
+    """A worse candidate that weakens every rule, and makes itself the baseline."""
+    failing(project)
+    gates = project.golden("toy") / "gates.yaml"
+    gates.write_text(re.sub(r"(pass|excellent|fail): .*", r"\1: '>= 0'", gates.read_text()))
+    baseline = project.golden("toy") / "baseline"
+    shutil.rmtree(baseline)
+
+
+def test_a_change_is_not_judged_by_its_own_rules(repository: Project) -> None:
+    always_right(repository)
+    done = invoke(repository, "gate", "--changed-since", "main")
+    assert done.returncode == 1
+    assert f"✗ toy: {CANDIDATE} (prompt)\n  ✗ accuracy: 40.0 % is in the fail zone (< 50 %).\n" in done.stdout
+    assert "baseline/guess.json, gates.yaml): it is judged as of " in done.stdout
+
+
+def test_rules_that_somebody_accepted(repository: Project) -> None:
+    signed_expectation(repository)
+    done = invoke(repository, "gate", "--changed-since", "main", "--rules", "change")
+    assert done.returncode == 0, done.stdout
+    assert (
+        "  ⚠ the change touches what it is judged by (signoff.json), and is judged by that\n" in done.stdout
+    )
 
 
 def test_an_unchanged_project_passes(repository: Project) -> None:
@@ -517,7 +549,10 @@ def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) 
     named = ("--against", "decompose-concepts-v1.2", "--changed-since", "HEAD~")
     done = invoke(project, *approve, *scope, *named)
     assert done.returncode == 0, done.stderr
-    done = command(project, "gate", "decomposition", "--changed-since", "HEAD~")
+    since = ("gate", "decomposition", "--changed-since", "HEAD~")
+    done = command(project, *since)
+    assert done.returncode == 1, "nobody approves his own change"
+    done = command(project, *since, "--rules", "change")
     assert done.returncode == 0, done.stdout
     assert "✓ approved decomposition: decompose-concepts-v1.2 (prompt" in done.stdout
 

@@ -58,5 +58,5 @@ def test_a_suite_without_an_active_version_is_refused(prompts: Project) -> None:
 
 def test_versions_whose_answers_come_from_a_changed_file(prompts: Project) -> None:
     touched = Touched(prompts={"guess-v1.1"}, answers={"guess-v1.1", "ask-v1.0", "guess-v0.9"})
-    causes = {"ask-v1.0": "engine's files", "guess-v1.1": "prompt, engine's files"}
+    causes = {"ask-v1.0": "engine's files", "guess-v1.1": "prompt"}
     assert chosen(prompts, touched) == (causes, [])
