@@ -2,6 +2,7 @@
 # make test   installs, checks style and types, runs all tests
 # make quick  checks style and types, runs the fast tests, all within 90 seconds
 # make local  installs a small language model, for the engine of that name
+# make hostile attacks the command line, for 20 minutes at most, and says what broke
 # make bench  measures what the project promises about time and memory
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
@@ -12,7 +13,7 @@ export DAGSTER_HOME ?= $(STATE)
 # What is compiled once is kept, whatever the machine's habit: every process imports much.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills browser local install clean
+.PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills hostile browser local install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
@@ -56,6 +57,10 @@ bench: install
 # Kills runs at random moments and checks that nothing is lost, and nothing asked twice.
 kills: install
 	$(BIN)/python -m benchmarks.kills
+
+# Damaged files, odd file systems, hostile templates and texts, kills at every write, echoed keys.
+hostile: install
+	$(BIN)/python -m benchmarks.hostile
 
 # How often verdicts are right, by simulation.
 bench-verdicts: install

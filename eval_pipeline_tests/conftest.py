@@ -58,6 +58,7 @@ SLOW = (
     "store/test_history.py",
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
+    "test_hostile.py",
     "test_imports.py",
     "test_isolation.py",
     "test_outage.py",

@@ -81,6 +81,7 @@ OF_SEVERAL_MODULES = {
     "suites/heritage_ner/test_formats.py",
     "suites/review/test_report.py",
     "test_frozen.py",
+    "test_hostile.py",
     "test_imports.py",
     "test_isolation.py",
     "test_layers.py",

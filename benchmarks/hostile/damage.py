@@ -102,13 +102,15 @@ def _trouble(attack: Attack, usual: list[Outcome], results: list[Outcome]) -> st
     result, before = results[-1], usual[-1]
     if result.trouble or result.code == BAD_INPUT:
         return result.trouble
-    moved = _numbers(result.out) != _numbers(before.out)
+    command = attack.target.commands[len(results) - 1]
+    moved = _numbers(command, result.out) != _numbers(command, before.out)
     said = [(each.code, each.out, each.err) for each in results]
     unnoticed = said[0] == (usual[0].code, usual[0].out, usual[0].err)
     rule = attack.target.rule
     if attack.name in ODDITIES:
         is_last = len(results) == len(attack.target.commands)
-        return UNSEEN if is_last and rule != "free" and unnoticed and not moved else ""
+        is_read = rule != "free" and not attack.target.kind.startswith("state")  # of the state only some is
+        return UNSEEN if is_last and is_read and unnoticed and not moved else ""
     if not moved:
         return ""
     if attack.name in HARMLESS:
@@ -123,14 +125,13 @@ def _trouble(attack: Attack, usual: list[Outcome], results: list[Outcome]) -> st
     return ""
 
 
-def _numbers(out: str) -> Any:
-    """What a command says in numbers: all of it, unless there are metrics."""
-    try:
-        said = json.loads(out)
-    except ValueError:
-        return out
-    if isinstance(said, list):
-        return [_numbers(json.dumps(each)) for each in said]
+def _numbers(command: Command, out: str) -> Any:
+    """The numbers that a command says; the state of a ledger counts as one."""
+    if "--json" not in command:
+        return out if command[0] == "review" else None
+    said = json.loads(out)
+    for each in said if isinstance(said, list) else [said]:
+        each.pop("exported_at", None)
     return said.get("metrics", said) if isinstance(said, dict) else said
 
 

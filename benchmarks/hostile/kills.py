@@ -69,9 +69,9 @@ def _kill(pristine: Pristine, name: str, doing: Doing, every: int) -> list[Tried
         if killed.code != KILLED:
             pristine.restore()
             break
-        torn = _torn(pristine, new)
+        half = torn(pristine, new)
         again = attempt(project, *doing.arguments)
-        trouble = torn or again.trouble or _unfinished(doing, again)
+        trouble = half or again.trouble or _unfinished(doing, again)
         tried.append(ended("kill", name, trouble and f"{trouble} [operation {number}]"))
         pristine.restore()
     return tried or [ended("kill", name, "there was no file operation to be killed at")]
@@ -109,7 +109,7 @@ def _content(project: Project, path: str) -> bytes | None:
     return VARYING.sub(b"", file.read_bytes()) if file.is_file() else None
 
 
-def _torn(pristine: Pristine, new: dict[str, bytes | None]) -> str:
+def torn(pristine: Pristine, new: dict[str, bytes | None]) -> str:
     """The first file that is neither the old nor the new one; its name may hold a hash of what varies."""
     contents: dict[bytes, set[bytes | None]] = {}
     for path, content in new.items():

@@ -55,7 +55,7 @@ def _write_ledger(project: Project) -> None:
     sheet.unlink()
 
 
-def toy(root: Path) -> Project:
+def toy(root: Path, *, evaluated: bool = True) -> Project:
     """A project with a baseline, a version that fell and was approved, one as good, and one that fell."""
     project = recorded_toy.make_project(root)
     shutil.copy(HERE / "automation.yaml", root)
@@ -65,6 +65,8 @@ def toy(root: Path) -> Project:
         recorded_toy.record(project, version, right)
     by = ("--reason", "as it is", "--by", "Ada")
     done(attempt(project, "golden", "freeze", "toy", *by))
+    if not evaluated:
+        return project
     done(attempt(project, "run", "toy", "--prompt", BEFORE), 0, 1)
     done(attempt(project, "baseline", "promote", "toy", BEFORE, *by))
     for version in (AFTER, NEXT, LOWER):
@@ -109,7 +111,7 @@ class Pristine:
                 if kept.is_dir() and not kept.is_symlink():
                     continue
                 shutil.rmtree(place)
-            else:
+            elif place.parent.is_dir():  # and not a file again that had been a folder
                 place.unlink(missing_ok=True)
             if kept.is_dir():
                 place.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 from benchmarks.hostile.projects import AFTER, LOWER, REVIEWED
 from eval_pipeline.project import Project
 
+PRUNE = ("prune", "--dry-run")
+
 Command = tuple[str, ...]
 Rule = Literal["signed", "same", "outputs", "free"]
 
@@ -34,14 +36,15 @@ def score(project: Project, suite: str, outputs: Path) -> Command:
 def of_shipped(project: Project) -> Iterator[Target]:
     """The files of all suites, in all their formats."""
     for golden in sorted((project.root / "golden").iterdir()):
-        yield from _of_suite(project, golden)
+        yield from of_suite(project, golden)
     review = ("review", "status", REVIEWED)
     ledger = project.golden("review") / "references"
     yield Target("ledger", "review", tuple(sorted(ledger.iterdir())), (review,), "same")
     yield Target("automation", "-", (project.root / "automation.yaml",), (("automation",),))
 
 
-def _of_suite(project: Project, golden: Path) -> Iterator[Target]:
+def of_suite(project: Project, golden: Path) -> Iterator[Target]:
+    """The files of one suite."""
     suite = golden.name
     (outputs,) = (golden / "baseline").glob("*.outputs.jsonl")
     check, scored = ("golden", "check", suite), score(project, suite, outputs)
@@ -51,7 +54,7 @@ def _of_suite(project: Project, golden: Path) -> Iterator[Target]:
     for suffix, files in by_suffix.items():
         yield Target(f"cases {suffix}", suite, tuple(files), (check, scored), "signed")
     if suite != "review":  # the ledger is one of its own
-        yield from _if_any("references", suite, golden.glob("references/*"), (check, scored), "signed")
+        yield from _if_any("references", suite, golden.glob("references/**/*.*"), (check, scored), "signed")
     yield from _if_any("resources", suite, golden.glob("resources/*"), (check, scored))
     yield from _if_any("settings", suite, golden.glob("settings.yaml"), (check, scored))
     yield from _if_any("readings", suite, golden.glob("*_reading.json"), (check, scored))
@@ -59,7 +62,7 @@ def _of_suite(project: Project, golden: Path) -> Iterator[Target]:
     yield Target("gates", suite, (golden / "gates.yaml",), (check, scored), "same")
     yield Target("sign-off", suite, (golden / "signoff.json",), (check,))
     baselines = tuple((golden / "baseline").glob("*.json"))
-    yield Target("baseline", suite, baselines, (("baseline", "show", suite, "--json"),), "same")
+    yield Target("baseline", suite, baselines, (("baseline", "show", suite, "--json"),))
     yield Target("outputs", suite, (outputs,), (scored,), "outputs")
     prompts = tuple(sorted(project.prompts(suite).glob("*-v*.md")))
     dry = ("run", suite, "--prompt", "all", "--dry-run")
@@ -88,18 +91,15 @@ def of_toy(project: Project) -> Iterator[Target]:
     yield Target("template, in a run", "toy", prompt, (run,))
     yield Target("outputs, in a run", "toy", outputs, (run,))
     yield Target("approvals", "toy", tuple((golden / "approvals").iterdir()), (listed, approved), "same")
-    show = ("baseline", "show", "toy", "--json")
-    yield Target("baseline", "toy", tuple((golden / "baseline").glob("*.json")), (show, compare), "same")
+    yield Target("baseline", "toy", tuple((golden / "baseline").glob("*.json")), (compare,), "same")
     kept = tuple((golden / "baseline").glob("*.outputs.jsonl"))
     yield Target("baseline's outputs", "toy", kept, (compare,), "same")
     files = [path for path in sorted(state.rglob("*")) if path.is_file() and not path.is_symlink()]
-    ours = [
-        path for path in files if path.relative_to(state).parts[0] in ("golden", "outputs", "evaluations")
-    ]
+    ours = [path for path in files if LOWER in path.parts or path.relative_to(state).parts[0] == "golden"]
     for suffix in sorted({path.suffix for path in ours}):
         chosen = tuple(path for path in ours if path.suffix == suffix)
         kind = f"state {suffix or 'latest'}"
-        yield Target(kind, "toy", chosen, (compare, history, approve), "same")
+        yield Target(kind, "toy", chosen, (compare, history, PRUNE, approve), "free" if suffix == ".md" else "same")
     databases = tuple(path for path in files if _is_database(path))
     yield Target("state sqlite", "toy", databases, (history, ("journal", "stats"), approve))
 

@@ -6,8 +6,7 @@ something else; a pointer beside it names the latest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,10 +16,16 @@ from msgspec.structs import replace
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.files import write_json, write_text
-from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores
-from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
+from eval_pipeline.store.tables import (
+    AnswerTable,
+    GoldenTable,
+    damaged,
+    naming_damage,
+    read_table,
+    write_table,
+)
 
 T = TypeVar("T")
 LATEST = "latest"
@@ -113,7 +118,7 @@ class Store:
     def answers(self, identity: OutputsIdentity) -> AnswerTable | None:
         """The answers of that very identity, whether they are the latest or not."""
         path = self.outputs_folder(identity.suite, identity.version) / f"{identity.id}.parquet"
-        with _naming_damage(path):
+        with naming_damage(path):
             return AnswerTable.open(path) if path.is_file() else None
 
     def keep_golden(self, suite: str, table: GoldenTable) -> None:
@@ -228,23 +233,9 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _open_latest(folder: Path, open_: Callable[[Path], T]) -> T | None:
-    with _naming_damage(folder):
+    with naming_damage(folder):
         path = folder / latest_in(folder)
         return open_(path) if path.exists() and path != folder else None
-
-
-@contextmanager
-def _naming_damage(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
-        raise _damaged(folder, error) from None
-
-
-def _damaged(path: Path, error: Exception) -> BadInput:
-    problems = Problems()
-    problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
-    return BadInput(list(problems))
 
 
 def _read(folder: Path | None, name: str, record_type: type[T]) -> T | None:
@@ -254,4 +245,4 @@ def _read(folder: Path | None, name: str, record_type: type[T]) -> T | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=record_type)
     except (OSError, msgspec.MsgspecError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None

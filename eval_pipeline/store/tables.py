@@ -25,6 +25,7 @@ from eval_pipeline.answers import (
 )
 from eval_pipeline.files import canonical_json, replacing
 from eval_pipeline.golden import GoldenCase
+from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suite import Case, Suite
 
 if TYPE_CHECKING:
@@ -86,14 +87,15 @@ class GoldenTable:
     def cases(self, suite: Suite) -> Iterator[GoldenCase]:
         """Every case, decoded as it is needed."""
         attributes = msgspec.json.Decoder(dict[str, str])
-        for row in _rows(self.path):
-            case = Case(
-                row["case_id"],
-                msgspec.json.decode(row["input"], type=suite.input),
-                msgspec.json.decode(row["expected"], type=suite.expected),
-                attributes.decode(row["attributes"]),
-            )
-            yield GoldenCase(case, row["file"], row["line"], row["input_hash"], row["case_hash"])
+        with naming_damage(self.path):
+            for row in _rows(self.path):
+                case = Case(
+                    row["case_id"],
+                    msgspec.json.decode(row["input"], type=suite.input),
+                    msgspec.json.decode(row["expected"], type=suite.expected),
+                    attributes.decode(row["attributes"]),
+                )
+                yield GoldenCase(case, row["file"], row["line"], row["input_hash"], row["case_hash"])
 
     def inputs(self, suite: Suite) -> Iterator[tuple[str, str, Any]]:
         """Case id, input hash and input. The expectations are not even read."""
@@ -109,11 +111,9 @@ class AnswerTable:
     """Answers in the order of their trials and cases; texts are read a piece at a time."""
 
     def __init__(self, path: Path, identity: OutputsIdentity) -> None:
-        import pyarrow.parquet as pq
-
         self.path = path
         self.identity = identity
-        self._file = pq.ParquetFile(path)
+        self._file = _opened(path)
         keys = self._file.read(["case_id", "trial"])
         self._places = {
             key: number
@@ -127,7 +127,8 @@ class AnswerTable:
     @classmethod
     def open(cls, path: Path) -> AnswerTable:
         """A table that was written before."""
-        return cls(path, msgspec.json.decode(_facts(path), type=OutputsIdentity))
+        with naming_damage(path):
+            return cls(path, msgspec.json.decode(_facts(path), type=OutputsIdentity))
 
     @classmethod
     @contextmanager
@@ -172,22 +173,22 @@ class AnswerTable:
         return {row["case_id"]: row["input_hash"] for row in _rows(self.path, ["case_id", "input_hash"])}
 
     def __iter__(self) -> Iterator[Answer]:
-        return (_answer(row) for row in _rows(self.path))
+        with naming_damage(self.path):
+            yield from map(_answer, _rows(self.path))
 
     def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
         """The answer for a case in a trial; one that was given to another input is an error."""
         place = self._places.get((case_id, trial))
         if place is None:
             return None
-        group, index = divmod(place, ROWS)
-        if group != self._group:
-            self._group, self._rows = group, self._file.read_row_group(group).to_pylist()
-        row = self._rows[index]
-        if row["input_hash"] != input_hash:
-            return Answer(
-                case_id, trial, error=STALE, detail="the case's input changed after it was answered"
-            )
-        return _answer(row)
+        with naming_damage(self.path):
+            group, index = divmod(place, ROWS)
+            if group != self._group:
+                self._group, self._rows = group, self._file.read_row_group(group).to_pylist()
+            row = self._rows[index]
+            if row["input_hash"] == input_hash:
+                return _answer(row)
+        return Answer(case_id, trial, error=STALE, detail="the case's input changed after it was answered")
 
 
 class AnswerWriter:
@@ -215,9 +216,10 @@ class AnswerWriter:
 
 def read_table(path: Path) -> pa.Table:
     """A whole table."""
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path)
+    with naming_damage(path), _opened(path) as file:
+        table = file.read()
+        _stop_if_missing(file, len(table))
+    return table
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -225,7 +227,23 @@ def write_table(path: Path, table: pa.Table) -> None:
     import pyarrow.parquet as pq
 
     with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+
+
+@contextmanager
+def naming_damage(path: Path) -> Iterator[None]:
+    """Whatever is wrong with what is read here, the file is named."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, TypeError, NotImplementedError, msgspec.MsgspecError) as error:
+        raise damaged(path, error) from None
+
+
+def damaged(path: Path, error: Exception) -> BadInput:
+    """A file of the state that cannot be read."""
+    problems = Problems()
+    problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
+    return BadInput(list(problems))
 
 
 def _answer(row: dict[str, Any]) -> Answer:
@@ -278,16 +296,33 @@ class _RowWriter:
 def _row_writer(path: Path, schema: pa.Schema) -> Iterator[_RowWriter]:
     import pyarrow.parquet as pq
 
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
         yield _RowWriter(writer, schema)
 
 
 def _rows(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    with naming_damage(path), _opened(path) as file:
+        rows = 0
+        for batch in file.iter_batches(ROWS, columns=columns):
+            rows += len(batch)
+            yield from batch.to_pylist()
+        _stop_if_missing(file, rows)
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    """A table whose pages are held against their checksums: bytes that a disk flips change no number."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(ROWS, columns=columns):
-            yield from batch.to_pylist()
+    return pq.ParquetFile(path, page_checksum_verification=True)
+
+
+def _stop_if_missing(file: pq.ParquetFile, rows: int) -> None:
+    """Pages whose headers say something else are left out without a word."""
+    if rows != file.metadata.num_rows:
+        raise ValueError(f"{rows} of {file.metadata.num_rows} rows can be read")
 
 
 def _facts(path: Path) -> bytes:
