@@ -8,13 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hostile import damage, kills, projects, targets, templates, texts
-from benchmarks.hostile.commands import Outcome, attempt
+from benchmarks.hostile import damage, kills, projects, targets, templates
+from benchmarks.hostile.commands import Outcome, attempt, load
 from benchmarks.hostile.mutations import DAMAGE, HARMLESS
 from benchmarks.hostile.tally import broken, ended, table
 from eval_pipeline.project import Project
 
-SUITES = ("grounded_qa", "heritage_ner")
+SUITES = ("grounded_qa", "heritage_retrieval")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded() -> None:
+    load()
 
 
 def test_damaged_files_are_refused_or_noticed(tmp_path: Path) -> None:
@@ -22,20 +27,19 @@ def test_damaged_files_are_refused_or_noticed(tmp_path: Path) -> None:
     pristine = projects.Pristine(project, tmp_path / "copy")
     found = [target for suite in SUITES for target in targets.of_suite(project, project.golden(suite))]
     attacker = damage.Attacker(pristine, seed=1)
-    tried = [attacker.do(attack) for attack in damage.attacks(found, 1)[::5]]
+    tried = [attacker.do(attack) for attack in damage.attacks(found, 1)[::13]]
     assert broken(tried) == []
     assert {each.end for each in tried} == {"refused", "accepted"}
     assert pristine.changed() == set()
 
 
-def test_writes_that_are_killed_and_texts_that_act(tmp_path: Path) -> None:
+def test_writes_that_are_killed_and_a_template(tmp_path: Path) -> None:
     project = projects.toy(tmp_path / "project", evaluated=False)
     pristine = projects.Pristine(project, tmp_path / "copy")
     tried = kills.kill_all(pristine, ("golden freeze", "prompt new"))
     tried += templates.try_templates(pristine, ("1,000 filters",))
-    tried += texts.inject(pristine, ("errors",))
     assert broken(tried) == []
-    assert len(tried) > 20
+    assert len(tried) > 15
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import resource
 import signal
@@ -13,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from eval_pipeline.cli import BAD_INPUT, BLOCKED, CRASHED, main
+from eval_pipeline.cli import BAD_INPUT, BLOCKED, COMMANDS, CRASHED, main
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 
 MOST_SECONDS = 20
@@ -50,6 +51,12 @@ class Outcome(NamedTuple):
         if self.code == BAD_INPUT and not self.err.strip():
             return "exit 2 without a word"
         return ""
+
+
+def load() -> None:
+    """Import what commands need, once for all children."""
+    for name in COMMANDS:
+        importlib.import_module(f"eval_pipeline.cli.{name}")
 
 
 def last_line(text: str) -> str:

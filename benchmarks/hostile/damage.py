@@ -118,7 +118,7 @@ def _trouble(attack: Attack, usual: list[Outcome], results: list[Outcome]) -> st
         return "" if is_noticed else "a silent change of numbers by what is harmless"
     if rule == "signed" and len(results) > 1 and unnoticed:
         return "a silent change of numbers in what was signed off"
-    if rule == "same":
+    if rule == "same" and _told(result.out) == _told(before.out):
         return "a silent change of numbers"
     if rule == "outputs" and attack.name == "a key twice" and _errors(result.out) == _errors(before.out):
         return "a silent change of numbers by a key that is there twice"
@@ -133,6 +133,12 @@ def _numbers(command: Command, out: str) -> Any:
     for each in said if isinstance(said, list) else [said]:
         each.pop("exported_at", None)
     return said.get("metrics", said) if isinstance(said, dict) else said
+
+
+def _told(out: str) -> list[Any]:
+    """What a comparison says about its two sides: such a change of numbers is not silent."""
+    said = json.loads(out) if out.startswith("{") else {}
+    return [said.get(name) for name in ("notes", "appeared", "vanished", "changed")]
 
 
 def _errors(out: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -109,7 +110,7 @@ def _content(project: Project, path: str) -> bytes | None:
     return VARYING.sub(b"", file.read_bytes()) if file.is_file() else None
 
 
-def torn(pristine: Pristine, new: dict[str, bytes | None]) -> str:
+def torn(pristine: Pristine, new: Mapping[str, bytes | None]) -> str:
     """The first file that is neither the old nor the new one; its name may hold a hash of what varies."""
     contents: dict[bytes, set[bytes | None]] = {}
     for path, content in new.items():

@@ -99,7 +99,8 @@ def of_toy(project: Project) -> Iterator[Target]:
     for suffix in sorted({path.suffix for path in ours}):
         chosen = tuple(path for path in ours if path.suffix == suffix)
         kind = f"state {suffix or 'latest'}"
-        yield Target(kind, "toy", chosen, (compare, history, PRUNE, approve), "free" if suffix == ".md" else "same")
+        rule: Rule = "free" if suffix == ".md" else "same"
+        yield Target(kind, "toy", chosen, (compare, history, PRUNE, approve), rule)
     databases = tuple(path for path in files if _is_database(path))
     yield Target("state sqlite", "toy", databases, (history, ("journal", "stats"), approve))
 

@@ -63,7 +63,9 @@ def read_approvals(golden: Path) -> list[Approval]:
     for path in sorted((golden / FOLDER).glob("*.json")):
         before = len(problems)
         results += [located.record for located in read_json(path, Approval, problems, _check)]
-        if len(problems) == before and path.name != _name(msgspec.json.decode(file_bytes(path))):
+        if len(problems) == before and path.name != _name(
+            msgspec.json.decode(file_bytes(path).decode("utf-8-sig"))
+        ):
             problems.add(path, "is not what was approved: its content does not have its name", REMEDY)
     problems.stop_if_any()
     return sorted(results, key=lambda each: (each.approved_at, each.version, each.metrics))

@@ -116,7 +116,7 @@ def _evaluations(folder: Path) -> tuple[list[_Dated], list[Path]]:
             evaluations.append(msgspec.json.decode((path / "evaluation.json").read_bytes(), type=_Dated))
         except FileNotFoundError:
             pieces.append(path)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, RecursionError, msgspec.MsgspecError):
             continue  # damaged: whoever reads it is told so
     return evaluations, pieces
 

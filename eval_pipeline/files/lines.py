@@ -16,6 +16,8 @@ from eval_pipeline.files.violations import Check, Located, T, converted, holds_r
 from eval_pipeline.problems import Problems
 
 LARGEST_LINE = 16 * 2**20
+MOST_SKIPPED = 2**29
+"""Of a line that is too long: what has no end by then is no text, and nothing behind it is read."""
 BLOCK = 2**18
 
 
@@ -229,8 +231,10 @@ def line_blocks(path: Path, problems: Problems, part: Part = WHOLE) -> Iterator[
                     line=number,
                 )
                 if not data.endswith(b"\n", 0, first):
-                    offset += len(data) + _skip_line(file)
-                    number, rest = number + 1, b""
+                    skipped = _skip_line(file)
+                    if skipped > MOST_SKIPPED:
+                        return
+                    number, offset, rest = number + 1, offset + len(data) + skipped, b""
                     continue
                 number, offset, data = number + 1, offset + first, data[first:]
             end = len(data) if ended else data.rfind(b"\n") + 1
@@ -245,7 +249,7 @@ def _skip_line(file: IO[bytes]) -> int:
     skipped = 0
     while part := file.readline(BLOCK):
         skipped += len(part)
-        if part.endswith(b"\n"):
+        if part.endswith(b"\n") or skipped > MOST_SKIPPED:
             break
     return skipped
 

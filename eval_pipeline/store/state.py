@@ -18,14 +18,7 @@ from eval_pipeline.comparison import Comparison
 from eval_pipeline.files import write_json, write_text
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores
-from eval_pipeline.store.tables import (
-    AnswerTable,
-    GoldenTable,
-    damaged,
-    naming_damage,
-    read_table,
-    write_table,
-)
+from eval_pipeline.store.tables import AnswerTable, GoldenTable, naming_damage, read_table, write_table
 
 T = TypeVar("T")
 LATEST = "latest"
@@ -242,7 +235,5 @@ def _read(folder: Path | None, name: str, record_type: type[T]) -> T | None:
     path = folder / name if folder else None
     if path is None or not path.is_file():
         return None
-    try:
+    with naming_damage(path):
         return msgspec.json.decode(path.read_bytes(), type=record_type)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise damaged(path, error) from None

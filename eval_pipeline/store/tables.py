@@ -41,6 +41,10 @@ FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
 VARIES = b"eval_pipeline_varies"
+UNREADABLE = (
+    OSError, ValueError, LookupError, TypeError, NotImplementedError, RecursionError, msgspec.MsgspecError,
+)  # fmt: skip
+"""What Arrow and JSON raise where bytes are not what was written."""
 NOTHING_MORE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
@@ -235,15 +239,10 @@ def naming_damage(path: Path) -> Iterator[None]:
     """Whatever is wrong with what is read here, the file is named."""
     try:
         yield
-    except (OSError, ValueError, LookupError, TypeError, NotImplementedError, msgspec.MsgspecError) as error:
-        raise damaged(path, error) from None
-
-
-def damaged(path: Path, error: Exception) -> BadInput:
-    """A file of the state that cannot be read."""
-    problems = Problems()
-    problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
-    return BadInput(list(problems))
+    except UNREADABLE as error:
+        problems = Problems()
+        problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
+        raise BadInput(list(problems)) from None
 
 
 def _answer(row: dict[str, Any]) -> Answer:

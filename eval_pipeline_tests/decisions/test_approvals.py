@@ -173,7 +173,8 @@ def test_an_approval_that_was_edited_by_hand_is_refused(toy: Project, worse: Fau
         done = invoke(toy, "compare", "toy", "--prompt", CANDIDATE)
         assert done.returncode == 2
         assert "is not what was approved" in done.stderr
-    file.write_text(json.dumps(json.loads(written)))  # other white space says nothing else
+    # Neither other white space nor a byte order mark says anything else.
+    file.write_text(json.dumps(json.loads(written)), encoding="utf-8-sig")
     assert not compared(toy).stops
 
 

@@ -292,3 +292,12 @@ def test_files_cut_in_step_are_the_same_lines(sizes: list[tuple[int, int]], coun
             for column, path in enumerate(paths)
         ]
         assert starts[0] == starts[1]
+
+
+def test_a_line_without_end_is_not_read_to_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    with file.open("wb") as opened:
+        opened.truncate(2**40)
+    problems = Problems()
+    assert list(line_blocks(file, problems)) == []
+    assert [each.message for each in problems] == ["the line is longer than 16,777,216 bytes"]

@@ -10,7 +10,8 @@ import pytest
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.stages import Workbench, answer_cases, load_golden
-from eval_pipeline.store import AnswerTable
+from eval_pipeline.store import AnswerTable, Store
+from eval_pipeline.store.state import LATEST
 from eval_pipeline.store.tables import read_table, write_table
 from eval_pipeline.suites import find_suite
 
@@ -40,6 +41,15 @@ def test_a_flipped_bit_changes_no_answer(toy: Project) -> None:
         except BadInput:
             refused += 1
     assert refused > FLIPS // 4
+
+
+def test_an_evaluation_of_brackets_is_damaged(tmp_path: Path) -> None:
+    folder = Store(tmp_path).evaluations_folder("toy", "guess-v1.0")
+    (folder / "one").mkdir(parents=True)
+    (folder / LATEST).write_text("one")
+    (folder / "one" / "evaluation.json").write_text("[" * 30_000)
+    with pytest.raises(BadInput, match=r"evaluation\.json: is damaged"):
+        Store(tmp_path).evaluation("toy", "guess-v1.0")
 
 
 def test_a_table_of_scores_is_checked_too(tmp_path: Path) -> None:
