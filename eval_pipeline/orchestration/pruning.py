@@ -111,7 +111,7 @@ class PruneConfig(dg.Config):
 def build_prune_job(project: Project) -> dg.JobDefinition:
     """The job that deletes what nobody needs any more."""
 
-    @dg.op(name=NAME, out=dg.Out(dg.Nothing))
+    @dg.op(name="delete", out=dg.Out(dg.Nothing))
     def delete(context: dg.OpExecutionContext, config: PruneConfig) -> None:
         keeping = Keeping(config.keep_last, datetime.timedelta(days=config.older_than))
         pruned = prune(project, context.instance, keeping)

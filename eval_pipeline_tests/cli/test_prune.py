@@ -66,8 +66,9 @@ def test_the_job_of_the_schedule(toy: Project) -> None:
         run_chain(toy, instance, "toy", VERSION)
         last = run_chain(toy, instance, "toy", VERSION).run_id
         definitions = build_definitions(toy)
+        dg.Definitions.validate_loadable(definitions)
         assert definitions.resolve_schedule_def("prune").cron_schedule == "30 5 * * *"
-        config = {"ops": {"prune": {"config": {"keep_last": 1, "older_than": 0}}}}
+        config = {"ops": {"delete": {"config": {"keep_last": 1, "older_than": 0}}}}
         done = definitions.resolve_job_def("prune").execute_in_process(instance=instance, run_config=config)
         assert done.success
         assert {run.run_id for run in instance.get_runs()} == {last, done.run_id}
