@@ -39,7 +39,7 @@ Flags = NDArray[np.bool_]
 Signs = NDArray[np.float32]
 
 SEED = 20_250_101
-REPETITIONS = {5: 4000, 10: 4000, 30: 3000, 100: 2000, 200: 1000, 1000: 300}
+REPETITIONS = {5: 3000, 10: 3000, 30: 2400, 100: 1600, 200: 800, 1000: 240}
 HARD_UP_TO = 200
 """The largest number of cases for worlds other than means, ratios, and right or wrong."""
 FIXED = ((1, 1), (3, 3), (1, 3))
