@@ -159,20 +159,22 @@ def test_a_header_is_read_whatever_its_case() -> None:
     assert exchange(Server([answer]))[0].retry_after == "3.5"
 
 
+TOO_LATE = "not complete after 1 s"
 CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    ("start", "piece", "detail"),
+    ("start", "piece", "details"),
     [
-        (b"HTTP/1.1 200 ", b"a" * 1000, NO_HTTP),
-        (b"HTTP/1.1 200 OK\r\nX-Long: ", b"a" * 1000, NO_HTTP),
-        (b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n" * 100, NO_HTTP),
-        (CHUNKS + b"4\r\ngood\r\n0\r\nX-Trailer: ", b"a" * 1000, NO_HTTP),
-        (CHUNKS + b"5;", b"a" * 1000, "not complete after 1 s"),
+        (b"HTTP/1.1 200 ", b"a" * 1000, {NO_HTTP}),
+        (b"HTTP/1.1 200 OK\r\nX-Long: ", b"a" * 1000, {NO_HTTP}),
+        (b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n" * 100, {NO_HTTP}),
+        # Which of the two depends on where the pieces were cut on their way.
+        (CHUNKS + b"4\r\ngood\r\n0\r\nX-Trailer: ", b"a" * 1000, {NO_HTTP, TOO_LATE}),
+        (CHUNKS + b"5;", b"a" * 1000, {TOO_LATE}),
     ],
 )
-def test_what_is_no_part_of_a_body_is_ended(start: bytes, piece: bytes, detail: str) -> None:
+def test_what_is_no_part_of_a_body_is_ended(start: bytes, piece: bytes, details: set[str]) -> None:
     async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(start)
@@ -182,9 +184,9 @@ def test_what_is_no_part_of_a_body_is_ended(start: bytes, piece: bytes, detail: 
                 await writer.drain()
         writer.close()
 
-    received = exchange_once(flood, PATIENT if detail == NO_HTTP else Timeouts(total=1.0))
+    received = exchange_once(flood, Timeouts(total=1.0) if TOO_LATE in details else PATIENT)
     assert received.broken is not None
-    assert received.broken.detail == detail
+    assert received.broken.detail in details
     assert told(received)[1] in (b"", b"good")
 
 
