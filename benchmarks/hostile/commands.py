@@ -36,6 +36,7 @@ class Outcome(NamedTuple):
     err: str
     seconds: float
     kilobytes: int
+    """Of memory, beyond what it inherited."""
 
     @property
     def trouble(self) -> str:
@@ -67,6 +68,7 @@ def last_line(text: str) -> str:
 
 def attempt(project: Project, *arguments: str, prepared: Callable[[], object] | None = None) -> Outcome:
     """Run `eval-pipeline` in a child of this process; `prepared` is called there first."""
+    inherited = _pages(1) // 1024
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:
@@ -76,7 +78,13 @@ def attempt(project: Project, *arguments: str, prepared: Callable[[], object] | 
             os.killpg(child, signal.SIGKILL)  # whatever it has started
         said, told = _text(out), _text(err)
     code = os.waitstatus_to_exitcode(status)
-    return Outcome(code, said, told, used.ru_utime + used.ru_stime, used.ru_maxrss)
+    taken = max(0, used.ru_maxrss - inherited)
+    return Outcome(code, said, told, used.ru_utime + used.ru_stime, taken)
+
+
+def _pages(field: int) -> int:
+    """How many bytes this process has of address space (0) or of memory (1)."""
+    return int(Path("/proc/self/statm").read_text().split()[field]) * resource.getpagesize()
 
 
 def _text(file: IO[bytes]) -> str:
@@ -98,8 +106,8 @@ def _be(
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(MOST_WAITING)
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS + 1, MOST_SECONDS + 5))
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, taken + ROOM))
+        room = _pages(0) + ROOM
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for number, handle in ((0, os.open(os.devnull, os.O_RDONLY)), (1, out), (2, err)):
             os.dup2(handle, number)
