@@ -25,7 +25,9 @@ def masked(text: str) -> str:
 def forms_of(secret: str) -> set[str]:
     """The ways in which a secret may stand in a text."""
     forms = {secret, quote(secret, safe=""), unquote(secret)}
-    return {form for each in forms for form in (each, json.dumps(each)[1:-1])} - {""}
+    for _ in range(2):  # an answer in JSON may hold JSON
+        forms |= {json.dumps(each)[1:-1] for each in forms}
+    return forms - {""}
 
 
 @cache
