@@ -56,6 +56,7 @@ SLOW = (
     "scoring/test_probing.py",
     "statistics/test_simulation.py",
     "store/test_history.py",
+    "test_frames.py",
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
     "test_hostile.py",
