@@ -7,9 +7,7 @@ from eval_pipeline.comparison.records import Evidence, GroupChange
 
 EVIDENCE = Evidence(12, "regressed", -0.5, -0.125, 0.01, 0.02, 0.25, 40, None)
 CHANGES = (
-    MetricChange(
-        "rate", 0.75, 0.5, -0.25, "pass", "between", True, "regressed", "block", "why", "", EVIDENCE
-    ),
+    MetricChange("rate", 0.75, 0.5, -0.25, "pass", "fail", True, "regressed", "block", "why", "", EVIDENCE),
     MetricChange("stability", None, 1.0, None, None, None, False, "improved", "proceed", "defined now"),
 )
 GROUP = GroupChange("kind", "new", "rate", 3, 1.0, 0.5, -0.5, None, None, None, None, "unclear")
