@@ -7,8 +7,8 @@
 
 Every function takes the name of a suite and, where nothing else is said, shows the latest evaluation of one
 version: the active one unless another is named. `project` is the project's folder; by default it is found as
-the command line finds it. No run is started and no engine asked; only a comparison asks a suite's judge, where
-one is switched on. The numbers are those of the command line, the reports and the UI, unrounded.
+the command line finds it. No run is started and no engine asked; only a comparison asks a suite's judge,
+where one is switched on. The numbers are those of the command line, the reports and the UI, unrounded.
 
 Text is `string`, times are `datetime64[us, UTC]`. Columns that may be null have pandas' nullable types
 (`Int64`, `Float64`), the others NumPy's (`int64`, `float64`, `bool`). What cannot be shown is `BadInput`,
