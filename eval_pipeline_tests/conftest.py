@@ -70,6 +70,7 @@ SLOW = (
     "statistics/test_simulation.py",
     "store/test_database.py",
     "store/test_history.py",
+    "test_frames.py",
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
     "test_hostile.py",

@@ -19,9 +19,10 @@ import msgspec.inspect
 import pytest
 
 import eval_pipeline.suite
-from eval_pipeline import cli
+from eval_pipeline import cli, frames
 from eval_pipeline.answers.recorded import RecordedLine
 from eval_pipeline.automation.configuration import Automation
+from eval_pipeline.comparison.rows import COLUMNS as COMPARISON_COLUMNS
 from eval_pipeline.decisions import EXIT_CODES
 from eval_pipeline.definitions import defs
 from eval_pipeline.engines.configuration import EnginesFile
@@ -30,6 +31,8 @@ from eval_pipeline.gates.gate import GatesFile
 from eval_pipeline.golden.readers import reader_of
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import FrontMatter
+from eval_pipeline.scoring.rows import HISTORY_COLUMNS, METRIC_COLUMNS
+from eval_pipeline.store.tables import ANSWER_COLUMNS
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.running import invoke
 
@@ -218,10 +221,22 @@ def kit() -> list[str]:
     return sorted(eval_pipeline.suite.__all__)
 
 
+def tables() -> dict[str, Any]:
+    """The functions that give data frames, and the columns of what files and frames hold."""
+    return {
+        "functions": sorted(frames.__all__),
+        "answers": dict(ANSWER_COLUMNS),
+        "comparison": dict(COMPARISON_COLUMNS),
+        "history": dict(HISTORY_COLUMNS),
+        "metrics": dict(METRIC_COLUMNS),
+    }
+
+
 SCORING = "score --json"
 PARTS: dict[str, Callable[[], Any]] = {
     "commands": commands,
     "definitions": definitions,
+    "eval_pipeline.frames": tables,
     "eval_pipeline.suite": kit,
     "files": files,
     SCORING: score_json,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,8 @@ NEEDED_LATER = {
         (command_line("--help"), {"dagster", "numpy", "yaml", "jinja2", "rich"}),
         ("import eval_pipeline.cli.score", {"dagster", "pandas", "pyarrow", "jinja2", "rich"}),
         ("import eval_pipeline.definitions", NEEDED_LATER),
+        ("import eval_pipeline.frames", {"dagster", "pandas", "pyarrow", "rich", "scipy"}),
+        ("import eval_pipeline.cli.history, eval_pipeline.cli.compare", {"dagster", "pandas", "pyarrow"}),
     ],
 )
 def test_imports_are_light(code: str, absent: set[str]) -> None:
@@ -57,3 +60,29 @@ def test_scoring_never_loads_dagster() -> None:
     loaded = modules_after(command_line("score", *given))
     assert "pyarrow" in loaded
     assert "dagster" not in loaded  # pyarrow itself loads pandas where it is installed
+
+
+WITHOUT_PANDAS = """
+import os, sys
+class Absent:
+    def find_spec(self, name, *more):
+        if name.partition(".")[0] == "pandas":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+"""
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json", ".parquet"])
+def test_no_command_needs_pandas(ending: str, tmp_path: Path) -> None:
+    """pyarrow imports pandas wherever it is; what commands import themselves shows where it is not."""
+    outputs = str(baseline_outputs(Project.find()))
+    given = ("decomposition", "--golden", "golden/decomposition", "--outputs", outputs)
+    cases, history = (tmp_path / f"{name}{ending}" for name in ("cases", "history"))
+    state = f"os.environ['DAGSTER_HOME'] = {str(tmp_path)!r}\n"
+    for command in (
+        command_line("score", *given, "--export", str(cases)),
+        command_line("history", "decomposition", "--export", str(history)),
+    ):
+        assert "pandas" not in modules_after(WITHOUT_PANDAS + state + command)
+    assert cases.stat().st_size > 0
+    assert history.stat().st_size > 0

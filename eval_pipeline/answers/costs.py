@@ -130,8 +130,7 @@ class CostCounter:
             self._latencies.append(answer.latency_ms)
         if answer.cost_usd is not None:
             self._cost_usd = (self._cost_usd or 0.0) + answer.cost_usd
-        if answer.tokens is not None:
-            count = answer.tokens if isinstance(answer.tokens, int) else sum(answer.tokens.values())
+        if (count := answer.token_count) is not None:
             self._tokens = (self._tokens or 0) + count
 
     @property

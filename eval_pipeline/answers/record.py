@@ -34,6 +34,11 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     transport: bool = False
     """Whether an engine of ours failed to get it. What a file says of errors is never that."""
 
+    @property
+    def token_count(self) -> int | None:
+        """All tokens together; None where nobody counted."""
+        return sum(self.tokens.values()) if isinstance(self.tokens, dict) else self.tokens
+
 
 class AnswerSource(Protocol):
     """Answers that can be looked up by case and trial."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -165,7 +166,7 @@ async def _watching(engine: Engine, progress: Progress) -> AsyncIterator[None]:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run asynchronous work to its end.
+    """Run asynchronous work to its end; where a loop is running already, in a thread of its own.
 
     What is in memory already stays there: to look for garbage in it again and again would take longer than
     anything else that is done for a call.
@@ -174,6 +175,18 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
     gc.freeze()
     try:
+        if _in_a_loop():
+            with ThreadPoolExecutor(1) as thread:
+                return thread.submit(uvloop.run, work).result()
         return uvloop.run(work)
     finally:
         gc.unfreeze()
+
+
+def _in_a_loop() -> bool:
+    """Whether somebody's loop is running here already, as in a cell of a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from eval_pipeline.comparison import series
-from eval_pipeline.files import replacing
+from eval_pipeline.files import export_ending, export_table, replacing
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Cell, Table, units
-from eval_pipeline.scoring import Point
+from eval_pipeline.scoring import Point, history_rows, with_units
 from eval_pipeline.store import History, database_url, export
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
@@ -27,18 +27,27 @@ SPARKS = "▁▂▃▄▅▆▇█"
 @click.option("--replays", is_flag=True, help="Show evaluations of answers that were known, too.")
 @click.option("--last", type=click.IntRange(1), default=30, show_default=True, help="How many to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole history as JSON.")
-@click.option("--export", "file", type=click.Path(path_type=Path), help="Write it to a metrics-history.json.")
+@click.option(
+    "--export",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Write it to a metrics-history.json; to .csv or .parquet with a row for each evaluation and metric.",
+)
 def command(
     suite: str, version: str | None, replays: bool, last: int, as_json: bool, file: Path | None
 ) -> None:
     """Show how the numbers of SUITE went over time, version by version."""
     project = Project.find()
     chosen = find_suite(project, suite)
+    ending = export_ending(file) if file is not None else ""
     with History(database_url(project)) as history:
         points = history.points(chosen.name, version)
     if file is not None:
-        with replacing(file) as temporary:
-            temporary.write_bytes(export(points))
+        if ending == ".json":
+            with replacing(file) as temporary:
+                temporary.write_bytes(export(points))
+        else:
+            export_table(file, with_units(chosen, history_rows(points)))
         say(f"{counted(len(points), 'evaluation')} written to {shown_path(file)}")
     elif as_json:
         write(safe(export(points).decode()))

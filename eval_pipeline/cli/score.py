@@ -8,14 +8,14 @@ import msgspec
 
 from eval_pipeline.asking import judged_context
 from eval_pipeline.cli import BLOCKED
-from eval_pipeline.files import readable_json
+from eval_pipeline.files import export_ending, export_table, readable_json
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import Problems
+from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import flat, score_report
-from eval_pipeline.scoring import OutputsScorer, ScoredFile, measured_models, summarize
+from eval_pipeline.scoring import OutputsScorer, ScoredFile, case_rows, measured_models, summarize
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
@@ -32,6 +32,12 @@ from eval_pipeline.terminal import say
 @click.option(
     "--gates", "limits", default="", metavar="METRIC=LIMIT,…", help="Limits to use instead of the suite's."
 )
+@click.option(
+    "--export",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Write a row for each case and trial to a file: .csv, .json or .parquet.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -41,6 +47,7 @@ def command(
     as_json: bool,
     settings: tuple[str, ...],
     limits: str,
+    file: Path | None,
 ) -> None:
     """Score a file of recorded outputs against a golden set.
 
@@ -48,6 +55,8 @@ def command(
     """
     # Millions of small values that form no cycles: looking for cycles would take as long as scoring.
     gc.disable()
+    if file is not None:
+        export_ending(file)  # an ending that says nothing is found before anything is scored
     project = Project.find()
     chosen = find_suite(project, suite)
     home = _home(project, chosen, golden)
@@ -58,6 +67,10 @@ def command(
     scored = OutputsScorer(chosen, used, keep_diagnoses=not as_json).score(golden, outputs, problems)
     summary = summarize(chosen, scored.scores, gates, measured_models(chosen, used))
     _print_warnings(chosen, scored)
+    if file is not None:
+        rows = case_rows(scored.scores, chosen)
+        export_table(file, rows)
+        say(f"{counted(len(rows), 'row')} written to {shown_path(file)}", err=as_json)
     if as_json:
         unused = {**scored.unused._asdict(), "without_case": len(scored.unused.without_case)}
         report = {**score_report(chosen, summary, used.settings), "outputs": unused}

@@ -1,13 +1,19 @@
 """How assets hand their values on: through the store, so that any run can pick up where another stopped."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import msgspec
 
+from eval_pipeline.files import data_frame, typed_table
 from eval_pipeline.scoring import Evaluation, Identity
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GOLDEN_SET = "golden_set"
 """The stage that has no partitions."""
@@ -18,6 +24,13 @@ class Report(msgspec.Struct, frozen=True):
 
     identity: Identity
     text: str
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row: what the report is about, and its text in Markdown."""
+        of = self.identity.outputs
+        about = {"suite": of.suite, "version": of.version, "engine": of.engine, "model": of.model}
+        row = {**about, "evaluation": self.identity.id, "text": self.text}
+        return data_frame(typed_table(dict.fromkeys(row, "text"), [row]))
 
 
 class StoreIOManager(dg.IOManager):

@@ -8,8 +8,16 @@ from eval_pipeline.scoring.held_out import ALL, HeldOut, Interval, Part
 from eval_pipeline.scoring.identity import PACKAGE, Code, engine_version, prober_version, scorer_version
 from eval_pipeline.scoring.outages import lost_verdicts, outage_among
 from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
+from eval_pipeline.scoring.rows import (
+    case_rows,
+    diagnosis_rows,
+    history_rows,
+    metric_rows,
+    of_version,
+    with_units,
+)
 from eval_pipeline.scoring.score import score_cases
-from eval_pipeline.scoring.scores import Scores
+from eval_pipeline.scoring.scores import ATTRIBUTE, Scores
 from eval_pipeline.scoring.summary import (
     NEAR,
     WORST_CASES,
@@ -23,10 +31,11 @@ from eval_pipeline.scoring.summary import (
 
 # fmt: off
 __all__ = [
-    "ALL", "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
-    "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer", "Part",
-    "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
-    "case_results", "context_for", "engine_version", "lost_verdicts", "measured_models", "metric_means",
-    "outage_among", "probe_suite", "prober_version", "score_cases", "scorer_version", "summarize",
+    "ALL", "ATTRIBUTE", "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
+    "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer",
+    "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
+    "case_results", "case_rows", "context_for", "diagnosis_rows", "engine_version", "history_rows",
+    "lost_verdicts", "measured_models", "metric_means", "metric_rows", "of_version", "outage_among",
+    "probe_suite", "prober_version", "score_cases", "scorer_version", "summarize", "with_units",
 ]
 # fmt: on

@@ -1,11 +1,19 @@
 """An evaluation: what a prompt version scored on a golden set, and what identifies it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from eval_pipeline.answers import Outage, OutputsIdentity
-from eval_pipeline.files import content_hash
+from eval_pipeline.files import content_hash, data_frame
 from eval_pipeline.gates import GateResult
+from eval_pipeline.scoring.rows import metric_rows
 from eval_pipeline.scoring.summary import CaseResult, Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -35,6 +43,10 @@ class Evaluation(msgspec.Struct, frozen=True):
     """How latency and cost stand against their limits."""
     outage: Outage | None = None
     """Why it is incomplete, and says nothing about quality; None where it is not."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Every metric, over everything, by trial and by group; see `eval_pipeline.frames.metrics`."""
+        return data_frame(metric_rows(self))
 
 
 class Step(msgspec.Struct, frozen=True):

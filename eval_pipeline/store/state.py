@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from eval_pipeline.answers import OutputsIdentity
-from eval_pipeline.comparison import Comparison
-from eval_pipeline.files import write_json, write_text
+from eval_pipeline.comparison import Comparison, comparison_rows
+from eval_pipeline.files import data_frame, write_json, write_text
 from eval_pipeline.prompts import prompt_name
-from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores
+from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, naming_damage, read_table, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 LATEST = "latest"
@@ -30,6 +33,10 @@ class Scored(msgspec.Struct, frozen=True):
 
     identity: Identity
     scores: Scores
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Every case and trial with its error, attributes and counts; see `frames.case_scores`."""
+        return data_frame(of_version(self.identity.outputs, case_rows(self.scores)))
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -43,6 +50,10 @@ class Compared(msgspec.Struct, frozen=True):
     """Why nobody knows what it would replace."""
     proposal: Proposal | None = None
     """What a significant improvement proposes."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """What became of every metric in each comparison; see `eval_pipeline.frames.comparison`."""
+        return data_frame(comparison_rows(self.comparisons))
 
 
 class Proposal(msgspec.Struct, frozen=True):

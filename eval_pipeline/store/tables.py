@@ -23,12 +23,14 @@ from eval_pipeline.answers import (
     Stopping,
     costs_of,
 )
-from eval_pipeline.files import canonical_json, replacing
+from eval_pipeline.files import Kind, canonical_json, data_frame, replacing, typed_table
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.scoring import ATTRIBUTE
 from eval_pipeline.suite import Case, Suite
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -37,6 +39,23 @@ ENCODED = ("input", "expected", "attributes")
 """What of a case is stored as JSON."""
 PLAIN = ("case_id", "trial", "text", "error", "detail", "latency_ms", "cost_usd")
 """What of an answer is stored as it is."""
+ANSWER_COLUMNS: Mapping[str, Kind] = {
+    "suite": "text",
+    "version": "text",
+    "engine": "text",
+    "model": "text",
+    "case_id": "text",
+    "trial": "int",
+    "text": "text?",
+    "error": "text?",
+    "detail": "text?",
+    "latency_ms": "float?",
+    "cost_usd": "float?",
+    "tokens": "int?",
+    "carried": "text?",
+    "input_hash": "text",
+}
+"""What a data frame shows of an answer."""
 FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
@@ -109,6 +128,27 @@ class GoldenTable:
     def hashes(self, column: Literal["input_hash", "case_hash"]) -> dict[str, str]:
         """Each case's hash: of its input, or of all of it."""
         return {row["case_id"]: row[column] for row in _rows(self.path, ["case_id", column])}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each case: where it stands, its attributes, and input and expectation as JSON."""
+        attributes = msgspec.json.Decoder(dict[str, str])
+        rows = []
+        with naming_damage(self.path):
+            for row in _rows(self.path):
+                own = {ATTRIBUTE + name: each for name, each in attributes.decode(row["attributes"]).items()}
+                rows.append({**row, **{name: row[name].decode() for name in ENCODED}, **own})
+        names = sorted({name for row in rows for name in row if name.startswith(ATTRIBUTE)})
+        columns: dict[str, Kind] = {
+            "case_id": "text",
+            "file": "text",
+            "line": "int",
+            **dict.fromkeys(names, "text?"),
+            "input": "text",
+            "expected": "text",
+            "input_hash": "text",
+            "case_hash": "text",
+        }
+        return data_frame(typed_table(columns, rows))
 
 
 class AnswerTable:
@@ -194,6 +234,17 @@ class AnswerTable:
                 return _answer(row)
         return Answer(case_id, trial, error=STALE, detail="the case's input changed after it was answered")
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each answer; see `eval_pipeline.frames.answers`."""
+        of = self.identity
+        about = {"suite": of.suite, "version": of.version, "engine": of.engine, "model": of.model}
+        with naming_damage(self.path):
+            rows = [
+                {**about, **row, "tokens": _answer(row).token_count, "carried": _unless_null(row["carried"])}
+                for row in _rows(self.path)
+            ]
+        return data_frame(typed_table(ANSWER_COLUMNS, rows))
+
 
 class AnswerWriter:
     """Writes answers in the order of their trials and cases."""
@@ -243,6 +294,10 @@ def naming_damage(path: Path) -> Iterator[None]:
         problems = Problems()
         problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
         raise BadInput(list(problems)) from None
+
+
+def _unless_null(encoded: bytes) -> str | None:
+    return None if encoded == b"null" else encoded.decode()
 
 
 def _answer(row: dict[str, Any]) -> Answer:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 
 import msgspec
 import pytest
 
 from eval_pipeline.answers import Answer, OutputsIdentity, Usable, parse
-from eval_pipeline.asking import Questions, Silence, collect_outputs
+from eval_pipeline.asking import Questions, Silence, collect_outputs, run
 from eval_pipeline.engines import Request
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
@@ -71,3 +72,16 @@ def test_no_secret_of_this_process_is_kept(toy: Project) -> None:
     keep_secret(SECRET)
     for answer in collected(toy, Gossip(False)):
         assert (answer.text, answer.detail) == ("it is [hidden]", "no: [hidden]")
+
+
+def test_work_is_done_where_a_loop_is_running_already() -> None:
+    """As in a cell of a notebook."""
+
+    async def work() -> str:
+        return "done"
+
+    async def cell() -> str:
+        return run(work())
+
+    assert run(work()) == "done"
+    assert asyncio.run(cell()) == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -276,3 +277,26 @@ def test_second_annotations_of_the_project_say_nothing_about_another_golden_set(
         assert "Cohen's κ is undefined" in said  # one label that both gave
     else:
         assert "0 of 5 cases annotated twice, a fifth is needed" in said
+
+
+def test_cases_are_exported_beside_the_report(project: Project, golden: Path, tmp_path: Path) -> None:
+    lines = outputs(tmp_path, {"case_id": "ml", "trial": 1, "output": OUTPUT}, {"case_id": "ml", "trial": 2})
+    file = tmp_path / "cases.csv"
+    _, report, told = score(project, golden, lines, "--export", str(file))
+    assert "2 rows written to" in told
+    with file.open(newline="") as read:
+        first, second = csv.DictReader(read)
+    assert (first["case_id"], first["trial"], first["error"], first["concept_recall"]) == ("ml", "1", "", "1")
+    assert (second["trial"], second["error"], second["attribute:domain"]) == ("2", "missing", "technical")
+    values = [float(row["overall_index"]) for row in (first, second)]
+    assert sum(values) / 2 == pytest.approx(report["metrics"]["overall_index"])
+
+
+def test_an_export_without_a_known_ending_scores_nothing(
+    project: Project, golden: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "cases.xls"
+    code, report, told = score(project, golden, tmp_path / "nothing.jsonl", "--export", str(file))
+    assert (code, report) == (2, None)
+    assert "'cases.xls' does not say by its ending how to write it. Endings: .csv, .json, .parquet." in told
+    assert "nothing.jsonl" not in told

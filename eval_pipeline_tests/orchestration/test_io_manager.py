@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from unittest import mock
 
@@ -50,6 +51,34 @@ def test_every_asset_can_be_loaded_outside_of_a_run(project: Project) -> None:
     assert report == made("report")
     assert isinstance(report, Report)
     assert VERSION in report.text
+    _are_frames(golden, answers, scored, evaluation, compared, report)
+
+
+def _are_frames(
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scored: Scored,
+    evaluation: Evaluation,
+    compared: Compared,
+    report: Report,
+) -> None:
+    """Each value as a data frame: of the size of what it holds, and with its numbers."""
+    assert golden.to_pandas()["case_id"].tolist() == list(golden.hashes("case_hash"))
+    assert json.loads(golden.to_pandas()["input"][0])
+    assert golden.to_pandas()["attribute:domain"].notna().all()
+    assert answers.to_pandas()["text"].tolist() == [answer.text for answer in answers]
+    counts = scored.to_pandas()
+    assert counts["case_id"].tolist() == scored.scores.case_ids
+    assert counts["count:answers"].sum() == len(answers)
+    metrics = evaluation.to_pandas()
+    whole = metrics[metrics["axis"].isna()].set_index("metric")["value"]
+    assert whole["overall_index"] == evaluation.summary.metrics["overall_index"].value
+    (comparison,) = compared.comparisons
+    changes = compared.to_pandas()
+    assert len(changes) == len(comparison.metrics) + len(comparison.groups)
+    assert set(changes["role"]) == {"baseline"}
+    (row,) = report.to_pandas().to_dict("records")
+    assert (row["suite"], row["version"], row["text"]) == (SUITE, VERSION, report.text)
 
 
 @pytest.mark.parametrize(
