@@ -346,7 +346,7 @@ def test_the_document_of_a_run_holds_the_numbers(shown: Shown) -> None:
     assert {f"against {each['before']}: {each['conclusion']}" for each in found["comparisons"]} <= set(
         blocking
     )
-    assert (found["state"], found["pass"], found["cost_usd"]) == ("block", False, None)
+    assert (found["state"], found["pass"], found["cost_usd"]) == ("block", False, 0.0)
     assert Path(found["report_path"]).read_text() == shown.report
 
 

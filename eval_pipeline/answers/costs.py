@@ -99,8 +99,8 @@ class Costs(msgspec.Struct, frozen=True):
 
     @property
     def spent(self) -> str:
-        """Dollars and tokens in words; blank for engines that count neither."""
-        if self.cost_usd is None and self.tokens is None:
+        """Dollars and tokens in words; blank for engines that take neither."""
+        if not self.cost_usd and self.tokens is None:
             return ""
         dollars = "unknown" if self.cost_usd is None else number(self.cost_usd, "dollars")
         tokens = f", {counted(self.tokens, 'token')}" if self.tokens is not None else ""
