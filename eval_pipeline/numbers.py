@@ -71,3 +71,8 @@ def megabytes(size: int) -> str:
 def counted(count: int, what: str, several: str = "") -> str:
     """`1 trial`, `3 trials`; `1 query`, `3 queries` where the plural is given."""
     return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
+def moment(text: str) -> str:
+    """A moment in ISO 8601, in UTC, to the minute: `2026-03-01 10:00 UTC`."""
+    return f"{text[:16].replace('T', ' ')} UTC"

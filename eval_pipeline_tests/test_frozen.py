@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import tempfile
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -117,9 +118,25 @@ def _report(suite: str) -> dict[str, Any]:
     return report
 
 
+def run_json() -> list[str]:
+    """The keys of `run --json`, of an evaluation that is compared and blocked; and of `--dry-run --json`."""
+    version = ("--prompt", "decompose-concepts-v2.0", "--json")
+    with tempfile.TemporaryDirectory() as state:
+        project = Project(PROJECT.root, Path(state))
+        done, dry = (
+            json.loads(invoke(project, "run", suite, *version, *more).stdout)
+            for suite, more in (("decomposition", ()), ("decomposition", ("--dry-run",)))
+        )
+        bad = json.loads(invoke(project, "run", "nothing", *version).stdout)
+    keys = {key for document in (done, dry, bad) for key in document}
+    keys |= {f"evaluations[].{path}" for each in done["evaluations"] for path in _paths(each)}
+    keys |= {f"estimates[].{path}" for each in dry["estimates"] for path in _paths(each)}
+    return sorted(keys | {f"problems[].{path}" for each in bad["problems"] for path in _paths(each)})
+
+
 def _paths(report: dict[str, Any]) -> Iterator[str]:
     """Every key with those above it; a star stands for names of metrics, groups, tables and errors."""
-    named = {"errors_by_kind": 1, "metrics": 1, "metric_details": 1, "groups": 3, "tables": 2}
+    named = {"errors_by_kind": 1, "metrics": 1, "metric_details": 1, "groups": 3, "named": 1, "tables": 2}
 
     def walk(value: Any, path: str, stars: int) -> Iterator[str]:
         if isinstance(value, dict):
@@ -232,13 +249,14 @@ def tables() -> dict[str, Any]:
     }
 
 
-SCORING = "score --json"
+SCORING, RUNNING = "score --json", "run --json"
 PARTS: dict[str, Callable[[], Any]] = {
     "commands": commands,
     "definitions": definitions,
     "eval_pipeline.frames": tables,
     "eval_pipeline.suite": kit,
     "files": files,
+    RUNNING: run_json,
     SCORING: score_json,
 }
 
@@ -248,7 +266,11 @@ def as_text(value: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "part", [*sorted(PARTS.keys() - {SCORING}), pytest.param(SCORING, marks=pytest.mark.slow)]
+    "part",
+    [
+        *sorted(PARTS.keys() - {RUNNING, SCORING}),
+        *(pytest.param(part, marks=pytest.mark.slow) for part in (RUNNING, SCORING)),
+    ],
 )
 def test_what_others_rely_on_has_not_changed(part: str) -> None:
     frozen = json.loads(SNAPSHOT.read_text(encoding="utf-8"))[part]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -317,6 +318,36 @@ def test_the_screen_of_run_and_compare_shows_the_numbers(evaluated: dict[str, Sh
     screen = cells(invoke(shown.project, *asked).stdout)
     for row in comparison_rows(shown, said):
         assert row in screen
+
+
+def test_the_document_of_a_run_holds_the_numbers(shown: Shown) -> None:
+    done = command(shown.project, "run", shown.suite.name, "--prompt", shown.version, "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["exit_code"], document["pass"]) == (1, 1, False)
+    assert (document["problems"], document["estimates"]) == ([], [])
+    assert f"{shown.suite.name}: {shown.version}" in done.stderr
+    (found,) = document["evaluations"]
+    evaluation = shown.store.evaluation(shown.suite.name, shown.version)
+    assert evaluation
+    report = shown.data["report"]
+    assert (found["suite"], found["version"]) == (shown.suite.name, shown.version)
+    assert (found["evaluation"], found["evaluated_at"]) == (evaluation.id, evaluation.created_at)
+    assert {name: each["value"] for name, each in found["metrics"].items()} == values(shown)
+    zones = {gate["metric"]: gate["zone"] for gate in report["gates"]}
+    assert {name: each["zone"] for name, each in found["metrics"].items() if name in zones} == zones
+    for gate, expected in zip(found["gates"], report["gates"], strict=True):
+        assert {name: gate[name] for name in expected} == expected
+    for name in ("cases", "trials", "errors", "errors_by_kind"):
+        assert found[name] == report[name]
+    for each, expected in zip(found["comparisons"], comparisons(shown), strict=True):
+        assert flat(each) == flat(expected)
+    blocking = [each["text"] for each in found["objections"] if each["weight"] == "blocks"]
+    assert set(blocking) <= set(shown.data["reasons"])
+    assert {f"against {each['before']}: {each['conclusion']}" for each in found["comparisons"]} <= set(
+        blocking
+    )
+    assert (found["state"], found["pass"], found["cost_usd"]) == ("block", False, 0.0)
+    assert Path(found["report_path"]).read_text() == shown.report
 
 
 def flat(data: Any, path: str = "") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from eval_pipeline.answers.parsing import Failure
 from eval_pipeline.answers.record import TIMEOUT, Answer
-from eval_pipeline.numbers import counted
+from eval_pipeline.numbers import counted, number
 
 LONGEST_RAW = 150
 MOST_KINDS = 5
@@ -96,6 +96,15 @@ class Costs(msgspec.Struct, frozen=True):
     def error_count(self) -> int:
         """How many answers are errors."""
         return sum(self.errors.values())
+
+    @property
+    def spent(self) -> str:
+        """Dollars and tokens in words; blank for engines that take neither."""
+        if not self.cost_usd and self.tokens is None:
+            return ""
+        dollars = "unknown" if self.cost_usd is None else number(self.cost_usd, "dollars")
+        tokens = f", {counted(self.tokens, 'token')}" if self.tokens is not None else ""
+        return f"{dollars}{tokens} for {counted(self.answers, 'answer')}"
 
     @property
     def measures(self) -> dict[str, float | None]:

@@ -15,6 +15,9 @@ LONGEST_KIND = 40
 class Progress(Protocol):
     """Told of every answer."""
 
+    def announce(self, plan: str) -> None:
+        """What is going to be asked, and what that takes."""
+
     def start(self, title: str, total: int) -> None:
         """That many answers are to be got."""
 
@@ -27,6 +30,9 @@ class Progress(Protocol):
 
 class Silence:
     """For work that nobody watches."""
+
+    def announce(self, plan: str) -> None:
+        """Say nothing."""
 
     def start(self, title: str, total: int) -> None:
         """Say nothing."""
@@ -46,14 +52,24 @@ class Tally:
         self.done = 0
         self.errors: Counter[str] = Counter()
         self.cost = 0.0
+        self._is_known = True
         self._started = time.monotonic()
 
     def add(self, answer: Answer, failure: Failure | None) -> None:
         """Count an answer; `failure` says why it cannot be used."""
         self.done += 1
         self.cost += answer.cost_usd or 0.0
+        if answer.tokens is not None and answer.cost_usd is None:
+            self._is_known = False
         if failure is not None:
             self.errors[failure.kind] += 1
+
+    @property
+    def spent(self) -> str:
+        """What the answers cost; blank where it is nothing."""
+        if not self._is_known:
+            return "cost unknown"
+        return number(self.cost, "dollars") if self.cost else ""
 
     @property
     def trouble(self) -> str:
@@ -67,6 +83,6 @@ class Tally:
         seconds = max(time.monotonic() - self._started, 1e-9)
         rate = self.done / seconds
         left = (self.total - self.done) / rate if rate else 0.0
-        cost = f", {number(self.cost, 'dollars')}" if self.cost else ""
+        cost = f", {self.spent}" if self.spent else ""
         pace = f"{rate:.1f} a second, {left:.0f} s left"
         return f"{self.done:,} of {counted(self.total, 'answer')}, {self.trouble}{cost}, {pace}"

@@ -1,5 +1,7 @@
 """The command line. Exit codes: 0 fine, 1 a gate or comparison blocks, 2 bad input, 70 a defect."""
 
+from __future__ import annotations
+
 import errno
 import gc
 import importlib
@@ -9,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,14 +19,16 @@ from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, first_lines
 from eval_pipeline.terminal import say
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 # fmt: off
 __all__ = [
-    "BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "cli", "main",
+    "BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "Group", "cli", "main",
 ]
 # fmt: on
 
 COMMANDS = {
-    "score": "Score a file of recorded outputs against a golden set.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or with another version.",
     "gate": "Decide whether a change may go in: for CI.",
@@ -33,20 +37,43 @@ COMMANDS = {
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, probe them, and sign them off.",
+    "score": "Score a file of recorded outputs against a golden set.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
+    "completion": "Print a script that completes commands in a shell.",
 }
+"""In the order in which people meet them."""
 
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EIO}
 NO_DATABASE = re.compile("disk|open database|readonly|locked")
 RARELY = 50_000
 """So many objects are made before memory is searched for garbage: most of what a command loads, it keeps."""
 
+LONGEST_SENTENCE = 200
+
 BLOCKED, BAD_INPUT, CRASHED, INTERRUPTED = 1, 2, 70, 130
 
 
-class LazyGroup(click.Group):
+class Group(click.Group):
+    """Lists its commands with a whole sentence for each, where click would cut it."""
+
+    def sentences(self, context: click.Context) -> dict[str, str]:
+        """What each command does, in the order in which they are listed."""
+        commands = {name: self.get_command(context, name) for name in self.list_commands(context)}
+        return {
+            name: f"{command.get_short_help_str(LONGEST_SENTENCE)}."
+            for name, command in commands.items()
+            if command is not None
+        }
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.sentences(context).items()))
+
+
+class LazyGroup(Group):
     """Imports a command only when it is called, so that `--help` answers in a moment."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -60,10 +87,18 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"{__name__}.{name}").command
         return command
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    def sentences(self, context: click.Context) -> dict[str, str]:
+        """What each command does, without importing any."""
+        return COMMANDS
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin as typed, without importing any, or the options."""
+        from click.shell_completion import CompletionItem
+
+        commands = [
+            CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, context, incomplete)]
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

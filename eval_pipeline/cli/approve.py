@@ -6,6 +6,7 @@ from collections.abc import Collection
 import click
 
 from eval_pipeline import decisions
+from eval_pipeline.cli import completing
 from eval_pipeline.cli.compare import BASELINE
 from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
@@ -23,10 +24,14 @@ LONGEST_REASON = 1000
 
 
 @click.command("approve")
-@click.argument("suite")
-@click.argument("version", required=False)
+@click.argument("suite", shell_complete=completing.suites())
+@click.argument("version", required=False, shell_complete=completing.versions())
 @click.option(
-    "--metric", "metrics", multiple=True, help="A metric that may be as it is; several times for several."
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="A metric that may be as it is; several times for several.",
+    shell_complete=completing.metrics(),
 )
 @click.option("--reason", help="Why the result may pass.")
 @click.option("--by", "by", help="Who says so; by default the user that Git knows.")
@@ -34,7 +39,11 @@ LONGEST_REASON = 1000
     "--days", type=click.IntRange(1, MOST_DAYS), default=DAYS, show_default=True, help="How long it counts."
 )
 @click.option(
-    "--against", default=BASELINE, show_default=True, help="The comparison: a version, or 'baseline'."
+    "--against",
+    default=BASELINE,
+    show_default=True,
+    help="The comparison: a version, or 'baseline'.",
+    shell_complete=completing.versions(BASELINE),
 )
 @click.option(
     "--changed-since",

@@ -2,7 +2,7 @@
 
 import click
 
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.decisions import Refused, Result, Standings, latest_result, live_proposals, promote
 from eval_pipeline.files import readable_json
 from eval_pipeline.numbers import number
@@ -17,14 +17,14 @@ from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 
-@click.group("baseline")
+@click.group("baseline", cls=Group)
 def command() -> None:
     """Promote an evaluation to baseline, or show the baseline."""
 
 
 @command.command("promote")
-@click.argument("suite")
-@click.argument("version")
+@click.argument("suite", shell_complete=completing.suites())
+@click.argument("version", shell_complete=completing.versions())
 @click.option("--reason", required=True, help="Why this evaluation is what others are to be measured by.")
 @click.option("--by", "by", default=None, help="Who says so; by default the user that Git knows.")
 @click.option("--replace", is_flag=True, help="Replace a baseline that cannot be read any more.")
@@ -59,7 +59,7 @@ def promote_(
 
 
 @command.command("show")
-@click.argument("suite")
+@click.argument("suite", shell_complete=completing.suites())
 @click.option("--json", "as_json", is_flag=True, help="Print the baselines as JSON.")
 def show(suite: str, as_json: bool) -> None:
     """Show the baselines of SUITE: who froze what, when and why, and its numbers."""

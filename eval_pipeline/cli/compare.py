@@ -4,17 +4,19 @@ from typing import get_args
 
 import click
 
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.answers import OutputsIdentity
+from eval_pipeline.cli import BLOCKED, completing
 from eval_pipeline.comparison import ChosenTest, Comparison
 from eval_pipeline.decisions import objections, standing_of
 from eval_pipeline.files import readable_json
+from eval_pipeline.numbers import moment
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, prompt_file
 from eval_pipeline.reports import comparison_data
 from eval_pipeline.stages import Workbench, compare_versions, compare_with_baseline, load_golden
 from eval_pipeline.statistics.significance import TestName
-from eval_pipeline.store import AnswerTable
+from eval_pipeline.store import AnswerTable, read_baseline
 from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
@@ -23,9 +25,20 @@ LEVEL = 0.05
 
 
 @click.command("compare")
-@click.argument("suite")
-@click.option("--prompt", "version", help="The version to judge; by default the active one.")
-@click.option("--against", default=BASELINE, show_default=True, help="A version, or 'baseline'.")
+@click.argument("suite", shell_complete=completing.suites())
+@click.option(
+    "--prompt",
+    "version",
+    help="The version to judge; by default the active one.",
+    shell_complete=completing.versions(),
+)
+@click.option(
+    "--against",
+    default=BASELINE,
+    show_default=True,
+    help="A version, or 'baseline'.",
+    shell_complete=completing.versions(BASELINE),
+)
 @click.option(
     "--test", type=click.Choice(get_args(TestName)), help="A significance test to show beside the verdict."
 )
@@ -61,7 +74,7 @@ def command(
     else:
         from eval_pipeline.reports.console import print_comparison
 
-        print_comparison(bench.suite, standing)
+        print_comparison(bench.suite, standing, _moments(bench, standing.comparison))
     context.exit(BLOCKED if objections(None, [standing]).blocking else 0)
 
 
@@ -76,6 +89,25 @@ def _compare(bench: Workbench, version: str, against: str, test: ChosenTest | No
         remedy = f"Run: eval-pipeline baseline promote {bench.suite.name} {version} --reason …"
         raise bad_value("--against", "there is no baseline", remedy)
     return comparison
+
+
+def _moments(bench: Workbench, comparison: Comparison) -> list[str]:
+    """When the baseline was promoted, and when a version was evaluated; blank where nobody knows."""
+    return [
+        _promoted(bench, side) if comparison.role == BASELINE and not place else _evaluated(bench, side)
+        for place, side in enumerate(comparison.identities or ())
+    ]
+
+
+def _promoted(bench: Workbench, side: OutputsIdentity) -> str:
+    baseline = read_baseline(bench.rules_folder, side.version)
+    return f"promoted {moment(baseline.promoted_at)}" if baseline else ""
+
+
+def _evaluated(bench: Workbench, side: OutputsIdentity) -> str:
+    evaluation = bench.store.evaluation(side.suite, side.version)
+    known = evaluation is not None and evaluation.identity.outputs == side
+    return f"evaluated {moment(evaluation.created_at)}" if evaluation and known else ""
 
 
 def _active(bench: Workbench) -> str:

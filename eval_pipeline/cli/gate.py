@@ -9,6 +9,7 @@ import click
 
 from eval_pipeline import decisions
 from eval_pipeline.answers import Trials
+from eval_pipeline.cli import completing
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines import read_engines
 from eval_pipeline.files import replacing, write_json, write_text
@@ -27,7 +28,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("gate")
-@click.argument("suites", nargs=-1)
+@click.argument("suites", nargs=-1, shell_complete=completing.suites())
 @click.option("--changed-since", "revision", help="Only what differs from this revision of Git.")
 @click.option(
     "--rules",
@@ -36,7 +37,11 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="With --changed-since: whose gates, sign-offs, approvals and baselines count.",
 )
-@click.option("--engine", help="An engine of engines.yaml; by default each version's own.")
+@click.option(
+    "--engine",
+    help="An engine of engines.yaml; by default each version's own.",
+    shell_complete=completing.engines(),
+)
 @click.option("--trials", type=TRIALS, help=TRIALS_HELP)
 @click.option("--markdown", type=FILE, help="Write a summary for a pull request.")
 @click.option("--junit", type=FILE, help="Write the result as JUnit XML.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.files import file_bytes, readable_json, write_text
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import GoldenSet, shortfalls
@@ -19,13 +19,13 @@ from eval_pipeline.suites import find_suite, load_suites, suite_names
 from eval_pipeline.terminal import say
 
 
-@click.group("golden")
+@click.group("golden", cls=Group)
 def command() -> None:
     """Check golden sets, probe them, and sign them off."""
 
 
 @command.command("check")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, shell_complete=completing.suites())
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def check(context: click.Context, suite: str | None, path: Path | None) -> None:
@@ -69,7 +69,7 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
 
 
 @command.command("probe")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, shell_complete=completing.suites())
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 @click.option(
     "--docs", type=click.Path(path_type=Path), help="Write the tables into a file, between its marks."
@@ -128,7 +128,7 @@ def _write_between(file: Path, sections: Sequence[str]) -> None:
 
 
 @command.command("freeze")
-@click.argument("suite")
+@click.argument("suite", shell_complete=completing.suites())
 @click.option("--reason", required=True, help="Why the golden set is right as it stands.")
 @click.option("--by", "by", default=None, help="Who says so; by default the user that Git knows.")
 def freeze(suite: str, reason: str, by: str | None) -> None:

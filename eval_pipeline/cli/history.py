@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from eval_pipeline.cli import completing
 from eval_pipeline.comparison import series
 from eval_pipeline.files import export_ending, export_table, replacing
 from eval_pipeline.gates import GATES_FILE, read_gates
@@ -22,8 +23,8 @@ SPARKS = "▁▂▃▄▅▆▇█"
 
 
 @click.command("history")
-@click.argument("suite")
-@click.option("--prompt", "version", help="One version only.")
+@click.argument("suite", shell_complete=completing.suites())
+@click.option("--prompt", "version", help="One version only.", shell_complete=completing.versions())
 @click.option("--replays", is_flag=True, help="Show evaluations of answers that were known, too.")
 @click.option("--last", type=click.IntRange(1), default=30, show_default=True, help="How many to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole history as JSON.")

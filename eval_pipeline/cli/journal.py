@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from eval_pipeline.cli import Group, completing
 from eval_pipeline.engines import Journal, Usage
 from eval_pipeline.files import readable_json
 from eval_pipeline.problems import bad_value, shown_path
@@ -12,9 +13,10 @@ from eval_pipeline.store import database_file, database_url
 from eval_pipeline.terminal import say
 
 OLDEST_DAYS = 36_500
+UNKNOWN = "unknown"
 
 
-@click.group("journal")
+@click.group("journal", cls=Group)
 def command() -> None:
     """Show what metered calls have cost, and forget their answers."""
 
@@ -37,7 +39,13 @@ def stats(as_json: bool) -> None:
 
 
 @command.command("purge")
-@click.option("--suite", metavar="NAME", default=None, help="Forget the answers of this suite.")
+@click.option(
+    "--suite",
+    metavar="NAME",
+    default=None,
+    help="Forget the answers of this suite.",
+    shell_complete=completing.suites(),
+)
 @click.option(
     "--older-than",
     "days",
@@ -105,12 +113,24 @@ def _print(rows: list[Usage]) -> None:
                 f"{row.calls:,}",
                 f"{row.prompt_tokens:,}",
                 f"{row.completion_tokens:,}",
-                number(row.dollars, "dollars"),
+                UNKNOWN if row.dollars is None else number(row.dollars, "dollars"),
                 f"{row.hits:,}",
             )
             for row in rows
         ],
     )
     print_table(content)
-    calls, dollars, hits = (sum(getattr(row, name) for row in rows) for name in ("calls", "dollars", "hits"))
-    say(f"{counted(calls, 'call')} for {number(dollars, 'dollars')}; {counted(hits, 'answer')} reused.")
+    calls, hits = (sum(getattr(row, name) for row in rows) for name in ("calls", "hits"))
+    say(f"{counted(calls, 'call')} for {_spent(rows)}; {counted(hits, 'answer')} reused.")
+
+
+def _spent(rows: list[Usage]) -> str:
+    """What calls cost, and how many of them nobody knows the cost of."""
+    from eval_pipeline.numbers import counted, number
+
+    unknown = sum(row.calls for row in rows if row.dollars is None)
+    known = number(sum(row.dollars or 0.0 for row in rows), "dollars")
+    if not unknown:
+        return known
+    everything = unknown == sum(row.calls for row in rows)
+    return "an unknown cost" if everything else f"{known} and {counted(unknown, 'call')} of unknown cost"

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from eval_pipeline import prompts
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import Refused, allow_activation, latest_result
 from eval_pipeline.problems import Problems, bad_value, shown_path, without_problems
@@ -17,14 +17,14 @@ from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 
-@click.group("prompt")
+@click.group("prompt", cls=Group)
 def command() -> None:
     """Begin a new prompt version, or make one the active one."""
 
 
 @command.command("new")
-@click.argument("suite")
-@click.argument("name")
+@click.argument("suite", shell_complete=completing.suites())
+@click.argument("name", shell_complete=completing.prompt_names())
 @click.option("--minor", "step", flag_value="minor", help="v1.0 → v1.1")
 @click.option("--major", "step", flag_value="major", help="v1.1 → v2.0")
 def new(suite: str, name: str, step: str | None) -> None:
@@ -46,8 +46,8 @@ def new(suite: str, name: str, step: str | None) -> None:
 
 
 @command.command("activate")
-@click.argument("suite")
-@click.argument("version")
+@click.argument("suite", shell_complete=completing.suites())
+@click.argument("version", shell_complete=completing.versions())
 @click.pass_context
 def activate(context: click.Context, suite: str, version: str) -> None:
     """Make VERSION the active one of its prompt, and archive the one before it.

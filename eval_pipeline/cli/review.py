@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.files import read_yaml, write_text
 from eval_pipeline.golden import LEDGER_FILE
 from eval_pipeline.numbers import counted
@@ -23,7 +23,7 @@ MEMORY = "review_ledger_head.json"
 LONGEST_LINE = 400
 
 
-@click.group("review")
+@click.group("review", cls=Group)
 def command() -> None:
     """Judge findings by the blind protocol: findings, predict, adjudicate, bias.
 
@@ -37,7 +37,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--by", "author", default=None, help="Who answers; by default the user that Git knows."),
         click.option("--task", "task_id", default=None, help="One task only; by default all of them."),
-        click.argument("version"),
+        click.argument("version", shell_complete=completing.versions(suite=SUITE)),
         click.pass_context,
     ):
         function = option(function)

@@ -1,23 +1,26 @@
 """`eval-pipeline run`: the assets of the UI, from the command line."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from eval_pipeline.answers import TrialRange, Trials
-from eval_pipeline.cli import BAD_INPUT, BLOCKED
+from eval_pipeline.answers import Trials
+from eval_pipeline.cli import BAD_INPUT, BLOCKED, completing
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.decisions import Standings, live_proposals
 from eval_pipeline.engines import read_engines
+from eval_pipeline.files import readable_json
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
-from eval_pipeline.numbers import counted, number
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
-from eval_pipeline.reports import readable
+from eval_pipeline.reports import RunDocument, estimate_data, evaluation_data, readable
 from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
@@ -31,6 +34,9 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
 
+if TYPE_CHECKING:
+    from eval_pipeline.orchestration.launching import Outcome
+
 ALL = "all"
 
 
@@ -42,12 +48,37 @@ class Options(msgspec.Struct, frozen=True):
     sample: str
 
 
-@click.command("run")
-@click.argument("suite")
+class Command(click.Command):
+    """A command whose document on standard output names also what is wrong with its own options."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the command line."""
+        as_json = "--json" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except BadInput as bad:
+            _print_problems(bad, as_json)
+            raise
+        except click.UsageError as error:
+            _print_problems(bad_value("", error.format_message()), as_json)
+            raise
+
+
+@click.command("run", cls=Command)
+@click.argument("suite", shell_complete=completing.suites("all"))
 @click.option(
-    "--prompt", "version", help="The prompt version; by default every active one. 'all': every version."
+    "--prompt",
+    "version",
+    help="The prompt version; by default every active one. 'all': every version.",
+    shell_complete=completing.versions("all"),
 )
-@click.option("--engine", help="An engine of engines.yaml, instead of the prompt's or the default one.")
+@click.option(
+    "--engine",
+    help="An engine of engines.yaml, instead of the prompt's or the default one.",
+    shell_complete=completing.engines(),
+)
 @click.option("--trials", type=TRIALS, help=TRIALS_HELP)
 @click.option(
     "--sample",
@@ -56,6 +87,9 @@ class Options(msgspec.Struct, frozen=True):
     help="Answers of metered engines are reused within a sample.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what the run would cost, and ask nothing.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document instead; progress goes to stderr."
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -65,6 +99,7 @@ def command(
     trials: Trials | None,
     sample: str,
     dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Evaluate prompt versions of SUITE (or of 'all' suites).
 
@@ -72,23 +107,38 @@ def command(
     the comparison with the baseline or with what it would replace blocks; with 2 when something cannot be
     used.
     """
+    document = RunDocument()
+    try:
+        code = _run(suite, version, Options(engine, trials, sample), document, dry_run, as_json)
+    except BadInput as bad:
+        document.add_problems(bad.problems)
+        _print_document(document, BAD_INPUT, as_json)
+        raise
+    _print_document(document, code, as_json)
+    context.exit(code)
+
+
+def _run(
+    suite: str, version: str | None, options: Options, document: RunDocument, dry_run: bool, as_json: bool
+) -> int:
+    """Evaluate what was asked for; the exit code."""
     project = Project.find()
     suites, broken = load_suites(project, suite_names(project) if suite == ALL else [suite])
     if not suites:
         raise BadInput([problem for problems in broken.values() for problem in problems])
     chosen = [(each, one) for each in suites for one in _versions(project, each, version)]
     _stop_if_unusable(project, chosen)
-    options = Options(engine, trials, sample)
     for name, problems in broken.items():
         _print_unusable(name, problems)
+        document.add_problems(problems, name)
     codes = [BAD_INPUT] if broken else [0]
     said: set[Problem] = set()
     for each, one in chosen:
         try:
             if dry_run:
-                _estimate(project, each, one, options)
+                _estimate(project, each, one, options, document, as_json)
             else:
-                codes.append(BLOCKED if _evaluate(project, each, one, options) else 0)
+                codes.append(BLOCKED if _evaluate(project, each, one, options, document, as_json) else 0)
         except BadInput as bad:  # the other suites are evaluated all the same
             new = [problem for problem in bad.problems if problem not in said]
             subject = f"{each.name}: {one}"
@@ -96,10 +146,23 @@ def command(
             if not new:
                 say(f"✗ {subject}: not evaluated either, for the same reason", err=True)
             said.update(new)
+            document.add_problems(bad.problems, each.name, one)
             codes.append(BAD_INPUT)
     if suite == ALL and not dry_run:
-        _summarize(project)
-    context.exit(max(codes))
+        _summarize(project, as_json)
+    return max(codes)
+
+
+def _print_problems(bad: BadInput, as_json: bool) -> None:
+    """The document of a run that came to nothing."""
+    document = RunDocument()
+    document.add_problems(bad.problems)
+    _print_document(document, BAD_INPUT, as_json)
+
+
+def _print_document(document: RunDocument, code: int, as_json: bool) -> None:
+    if as_json:
+        say(readable_json(document.data(code)))
 
 
 def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
@@ -107,13 +170,13 @@ def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
         say(f"✗ {subject}: {line}", err=True)
 
 
-def _summarize(project: Project) -> None:
+def _summarize(project: Project, as_json: bool) -> None:
     """The one table over several suites is as new as they are."""
     from eval_pipeline.orchestration.launching import refresh_summary
 
     for check in refresh_summary(project):
         sign = "✓" if check.passed else "⚠"
-        say(f"{sign} heritage summary: {readable(check.description or '')}")
+        say(f"{sign} heritage summary: {readable(check.description or '')}", err=as_json)
 
 
 def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
@@ -145,36 +208,61 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
     problems.stop_if_any()
 
 
-def _estimate(project: Project, suite: Suite, version: str, options: Options) -> None:
+def _estimate(
+    project: Project, suite: Suite, version: str, options: Options, document: RunDocument, as_json: bool
+) -> None:
     """Say what evaluating a version would cost."""
     bench = Workbench(project, suite)
     asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
     golden = load_golden(bench).table
-    estimates = [(version, estimate_cost(bench, golden, asking))]
+    estimates = {version: estimate_cost(bench, golden, asking)}
     if replaced := estimate_replaced(bench, golden, asking, options.sample):
         label, cost = replaced
-        estimates.append((f"{label}, to compare with,", cost))
-    most = "at most " if isinstance(asking.trials, TrialRange) else ""
-    for subject, cost in estimates:
-        known = f"about {number(cost.dollars, 'dollars')}"
-        dollars = "unknown cost (engines.yaml has no prices)" if cost.dollars is None else known
-        say(
-            f"{subject} on {asking.engine.name}: {most}{counted(cost.requests, 'answer')}, "
-            f"{counted(cost.calls, 'call')} to make, about {counted(cost.tokens, 'token')}, {dollars}"
-        )
+        estimates[f"{label}, to compare with"] = cost
+    for subject, cost in estimates.items():
+        document.estimates.append(estimate_data(suite.name, version, subject, cost))
+        say(f"{subject}: {cost.text}", err=as_json)
 
 
-def _evaluate(project: Project, suite: Suite, version: str, options: Options) -> bool:
+def _evaluate(
+    project: Project, suite: Suite, version: str, options: Options, document: RunDocument, as_json: bool
+) -> bool:
     """Run the chain for one version, print what came out, and say whether it blocks."""
     from eval_pipeline.orchestration.launching import execute
 
-    say(f"{suite.name}: {version}")
+    say(f"{suite.name}: {version}", err=as_json)
     bench = Workbench(project, suite)
     with Bar() as bar:
         outcome = execute(bench, version, msgspec.structs.asdict(options), bar)
     if outcome.problems or outcome.evaluation is None:
         raise BadInput(outcome.problems)
+    proposals = [proposal.text for proposal in live_proposals(bench) if proposal.version == version]
+    report = bench.store.report_path(outcome.evaluation.identity)
+    data = evaluation_data(
+        outcome.evaluation,
+        outcome.standings,
+        outcome.objections,
+        outcome.costs,
+        unsigned=outcome.unsigned,
+        stopping=outcome.stopping,
+        named=outcome.named,
+        proposals=proposals,
+        report=report,
+    )
+    document.evaluations.append(data)
+    if not as_json:
+        _print_outcome(suite, version, outcome)
+        for line in (*proposals, f"Report: {shown_path(report)}"):
+            say(line)
+    return bool(outcome.objections.blocking)
+
+
+def _print_outcome(suite: Suite, version: str, outcome: Outcome) -> None:
+    """Numbers, what speaks against them, and how they stand."""
+    assert outcome.evaluation is not None
     print_summary(suite, outcome.evaluation.summary)
+    if outcome.costs and outcome.costs.spent:
+        say(f"Cost: {outcome.costs.spent}.")
     if outcome.stopping:
         say(outcome.stopping.text)
     print_objections(outcome.objections)
@@ -183,11 +271,6 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options) ->
         say(f"⚠ golden set: {outcome.unsigned}")
     if not outcome.evaluation.outage:
         _print_standings(suite, version, outcome.standings)
-    for proposal in live_proposals(bench):
-        if proposal.version == version:
-            say(proposal.text)
-    say(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")
-    return bool(outcome.objections.blocking)
 
 
 def _print_standings(suite: Suite, version: str, standings: Standings) -> None:

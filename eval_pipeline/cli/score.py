@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from eval_pipeline.asking import judged_context
-from eval_pipeline.cli import BLOCKED
+from eval_pipeline.cli import BLOCKED, completing
 from eval_pipeline.files import export_ending, export_table, readable_json
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import shortfalls
@@ -22,7 +22,7 @@ from eval_pipeline.terminal import say
 
 
 @click.command("score")
-@click.argument("suite")
+@click.argument("suite", shell_complete=completing.suites())
 @click.option(
     "--golden", required=True, type=click.Path(path_type=Path), help="A golden file, or a folder of them."
 )

@@ -2,9 +2,10 @@
 
 from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.configuration import answered_from, open_engine, open_judge, read_engines
+from eval_pipeline.engines.estimates import Estimate
 from eval_pipeline.engines.interface import Engine, Request
 from eval_pipeline.engines.journal import Journal, Usage
-from eval_pipeline.engines.metered import Estimate, MeteredEngine
+from eval_pipeline.engines.metered import MeteredEngine
 
 # fmt: off
 __all__ = [

@@ -92,6 +92,14 @@ class Client(Protocol):
     def url(self) -> str:
         """Where the calls go, without credentials."""
 
+    @property
+    def overhead_tokens(self) -> int:
+        """About how many tokens the model reads besides the prompt."""
+
+    @property
+    def most_tokens(self) -> int | None:
+        """How many tokens an answer has at most; None where nothing limits it."""
+
     def body(self, request: Request) -> bytes:
         """The exact body of the call: what is asked, of which model, how."""
 

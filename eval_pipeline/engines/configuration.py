@@ -10,6 +10,7 @@ import msgspec
 
 from eval_pipeline.answers import TrialRange
 from eval_pipeline.engines.interface import Engine
+from eval_pipeline.engines.journal import JUDGE
 from eval_pipeline.engines.kinds import EngineEntry, MeteredEntry, Use, any_entry
 from eval_pipeline.files import Violation, read_yaml
 from eval_pipeline.problems import Problems, bad_value, without_problems
@@ -19,9 +20,6 @@ from eval_pipeline.suite import Suite
 
 if TYPE_CHECKING:
     from eval_pipeline.engines.metered import MeteredEngine
-
-JUDGE = "judge"
-"""The version and the sample under which the journal keeps a judge's calls."""
 
 
 class EnginesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

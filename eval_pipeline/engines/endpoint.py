@@ -29,6 +29,7 @@ from eval_pipeline.engines.calls import (
     Timeouts,
     withheld,
 )
+from eval_pipeline.engines.estimates import estimated_tokens
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
 from eval_pipeline.files import Violation, content_hash
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from eval_pipeline.engines.limits import Scope
 
 LONGEST_MESSAGE = 300
+FRAME_TOKENS = 10
+"""What marks a message's role, beginning and end."""
 _SECRET_NAME = re.compile(r".*(key|token|secret|password|sig|signature|code)", re.IGNORECASE)
 """What a parameter of a URL is called that holds a secret."""
 
@@ -258,6 +261,8 @@ class EndpointClient:
         assert place is not None
         self._entry = entry
         self._options = self._encoded_options(suite_name, schema)
+        sent = self._options.get("response_format")
+        self.overhead_tokens = FRAME_TOKENS + (estimated_tokens(bytes(sent).decode()) if sent else 0)
         self._key = key
         self._headers = headers
         self._place = place
@@ -273,6 +278,13 @@ class EndpointClient:
     def url(self) -> str:
         """Where the calls go, without credentials and query."""
         return self._place.bare
+
+    @property
+    def most_tokens(self) -> int | None:
+        """How many tokens an answer has at most; None where nothing limits it."""
+        given = {"max_tokens": self._entry.max_tokens, **self._entry.extra_body}
+        limits = [given.get(name) for name in ("max_tokens", "max_completion_tokens")]
+        return min((each for each in limits if isinstance(each, int)), default=None)
 
     def body(self, request: Request) -> bytes:
         """The exact body of the call: what is asked, of which model, how."""

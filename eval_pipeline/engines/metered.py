@@ -14,8 +14,6 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import msgspec
-
 from eval_pipeline.answers import TIMEOUT, Answer, Trials
 from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.calls import (
@@ -31,6 +29,7 @@ from eval_pipeline.engines.calls import (
     withheld,
 )
 from eval_pipeline.engines.endpoint import Budget, Prices
+from eval_pipeline.engines.estimates import Estimate, batched, estimate, estimated_tokens
 from eval_pipeline.engines.health import Health
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.journal import Call, Journal, Record
@@ -48,7 +47,6 @@ MOST_WAITING = 1000
 """So many calls that other runs are making are put off; then they are waited for."""
 FIRST_BACK_OFF = 0.5
 LONGEST_BACK_OFF = 60.0
-CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 500
 """What an answer is taken to need before it is there."""
 LONGEST_DETAIL = 300
@@ -63,15 +61,6 @@ class Limits:
     attempts: int = 5
     prices: Prices | None = None
     budget: Budget | None = None
-
-
-class Estimate(msgspec.Struct, frozen=True):
-    """What a run would cost."""
-
-    requests: int
-    calls: int
-    tokens: int
-    dollars: float | None
 
 
 class MeteredEngine:
@@ -100,8 +89,8 @@ class MeteredEngine:
         self.trials = trials
         self.client = client
         self.limits = limits
+        self.suite = suite
         self._journal_url = journal_url
-        self._suite = suite
         self._version = version
         self._sample = sample
         self.purse = Purse(limits.budget)
@@ -125,21 +114,14 @@ class MeteredEngine:
                 async for answer in answers:
                     yield answer
 
-    async def estimate(self, requests: AsyncIterator[Request]) -> Estimate:
-        """What asking would cost, without asking."""
-        total = calls = tokens = 0
-        dollars = 0.0
+    async def estimate(self, requests: AsyncIterator[Request], trials: Trials) -> Estimate:
+        """What asking requests so many times would take, without asking."""
         with Journal.open(self._journal_url) as journal:
-            async for batch in _batched(requests, 1000):
-                asked = {self.call(each, self.client.body(each)).key: each for each in batch}
-                known = journal.answered(list(asked))
-                total += len(batch)
-                for request in (each for key, each in asked.items() if key not in known):
-                    calls += 1
-                    prompt_tokens = estimated_tokens(request)
-                    tokens += prompt_tokens + ANSWER_TOKENS
-                    dollars += self.cost(prompt_tokens, ANSWER_TOKENS) or 0.0
-        return Estimate(total, calls, tokens, dollars if self.limits.prices else None)
+            return await estimate(self, journal, requests, trials)
+
+    def estimated_tokens(self, request: Request) -> int:
+        """About how many tokens the model reads, before anybody counted."""
+        return estimated_tokens(request.prompt or "") + self.client.overhead_tokens
 
     def call(self, request: Request, body: bytes) -> Call:
         """The journal's name for a request: another word anywhere makes it another call."""
@@ -148,7 +130,7 @@ class MeteredEngine:
             content_hash([*asked, request.case_id, request.trial, self._sample]),
             self.name,
             self.model,
-            self._suite,
+            self.suite,
             self._version,
             request.case_id,
             request.trial,
@@ -156,11 +138,11 @@ class MeteredEngine:
         )
 
     def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
-        """What a call cost, in dollars; unknown without prices."""
+        """What a call cost, in dollars; unknown without prices, or without a count of tokens."""
         prices = self.limits.prices
-        if prices is None:
+        if prices is None or prompt_tokens is None or completion_tokens is None:
             return None
-        return ((prompt_tokens or 0) * prices.prompt + (completion_tokens or 0) * prices.completion) / 1e6
+        return (prompt_tokens * prices.prompt + completion_tokens * prices.completion) / 1e6
 
 
 class _Asked(NamedTuple):
@@ -275,7 +257,7 @@ class _Asker:
     async def _claimed(self, requests: AsyncIterator[Request]) -> AsyncIterator[_Asked]:
         """Requests that are known or may be asked; what other runs are asking comes last."""
         waiting: list[_Asked] = []
-        async for batch in _batched(requests, CLAIMED_AT_ONCE):
+        async for batch in batched(requests, CLAIMED_AT_ONCE):
             bodies = [self._client.body(request) for request in batch]
             fresh = [
                 _Asked(request, self._engine.call(request, body), body, False)
@@ -334,7 +316,7 @@ class _Asker:
         raise AssertionError("unreachable")
 
     async def _attempt(self, asked: _Asked, attempt: int) -> Record:
-        prompt_tokens = estimated_tokens(asked.request)
+        prompt_tokens = self._engine.estimated_tokens(asked.request)
         estimated = prompt_tokens + ANSWER_TOKENS
         dollars = self._engine.cost(prompt_tokens, ANSWER_TOKENS) or 0.0
         async with self._purse.setting_aside(estimated, dollars) as spending:
@@ -343,8 +325,9 @@ class _Asker:
                 self._health.stop_if_dead()
                 started = time.perf_counter()
                 reply = await self._client.call(asked.body)
-                record = self._record(asked.call, reply, time.perf_counter() - started, attempt)
-                spending.came_to(_tokens(record), record.cost_usd or 0.0)
+                seconds = time.perf_counter() - started
+                record = self._record(asked.call, reply, seconds, attempt, prompt_tokens)
+                spending.came_to(_tokens(record), dollars if record.cost_usd is None else record.cost_usd)
                 self._limiter.relax(entry)
             except CallFailed as failure:
                 if failure.kind == RATE_LIMITED:
@@ -366,7 +349,7 @@ class _Asker:
             or (self._health.is_in_doubt and (attempt == 1 or failure.kind == TIMEOUT))
         )
 
-    def _record(self, call: Call, reply: Reply, seconds: float, attempts: int) -> Record:
+    def _record(self, call: Call, reply: Reply, seconds: float, attempts: int, estimated: int) -> Record:
         return Record(
             call,
             reply.text,
@@ -377,6 +360,7 @@ class _Asker:
             self._engine.cost(reply.prompt_tokens, reply.completion_tokens),
             attempts,
             _moment(int(time.time())),
+            estimated,
         )
 
     async def _take_note_of(self, failure: CallFailed, is_last: bool) -> None:
@@ -391,11 +375,6 @@ class _Asker:
 def _moment(second: int) -> str:
     """A second since 1970 as ISO 8601, in UTC."""
     return datetime.datetime.fromtimestamp(second, datetime.UTC).isoformat()
-
-
-def estimated_tokens(request: Request) -> int:
-    """About how many tokens a prompt has, before anybody counted."""
-    return len(request.prompt or "") // CHARACTERS_PER_TOKEN
 
 
 def _tokens(record: Record) -> int:
@@ -430,14 +409,3 @@ def _answer(record: Record) -> Answer:
         cost_usd=record.cost_usd,
         tokens=tokens or None,
     )
-
-
-async def _batched(requests: AsyncIterator[Request], size: int) -> AsyncIterator[list[Request]]:
-    batch: list[Request] = []
-    async for request in requests:
-        batch.append(request)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -430,6 +430,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             model_outputs.stopping,
             baseline_comparison.proposal,
             beside,
+            model_outputs.costs,
         )
         yield dg.MaterializeResult(
             value=Report(metrics.identity, text),

@@ -11,7 +11,7 @@ import dagster as dg
 import msgspec
 import yaml
 
-from eval_pipeline.answers import Stopping
+from eval_pipeline.answers import Costs, Stopping
 from eval_pipeline.asking import Progress
 from eval_pipeline.decisions import FailedCheck, Objections, Standings, objections_to, standings_of
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
@@ -108,6 +108,8 @@ class Outcome:
     stopping: Stopping | None = None
     named: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What the gates that do not pass are made of: a few lines by metric."""
+    costs: Costs | None = None
+    """What the answers cost."""
 
     @property
     def objections(self) -> Objections:
@@ -194,4 +196,5 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         messages.get(SIGNED_OFF, ""),
         answers.stopping,
         named_things(bench.suite, evaluation.summary, scored.scores),
+        answers.costs,
     )

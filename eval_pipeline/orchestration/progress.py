@@ -20,6 +20,10 @@ class LogProgress:
         self._tally = Tally(0)
         self._next = 0.0
 
+    def announce(self, plan: str) -> None:
+        """Say what is going to be asked."""
+        self._log.info(plan)
+
     def start(self, title: str, total: int) -> None:
         """Say what begins."""
         self._title, self._tally = title, Tally(total)

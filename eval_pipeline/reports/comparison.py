@@ -1,5 +1,7 @@
 """A comparison for people."""
 
+from collections.abc import Sequence
+
 from eval_pipeline.comparison import Comparison, MetricChange
 from eval_pipeline.decisions import Standing
 from eval_pipeline.numbers import NOTHING, Unit, change, counted, limit, number, probability
@@ -10,6 +12,7 @@ from eval_pipeline.suite import Suite
 
 LONGEST_EXAMPLE = 600
 CHANGE = ("before", "after", "difference")
+INTERVAL = "95 % CI"
 VERDICT_COLOURS: dict[str, Colour] = {"improved": "green", "inconclusive": "yellow", "regressed": "red"}
 
 
@@ -17,7 +20,7 @@ def comparison_table(suite: Suite, comparison: Comparison) -> Table:
     """Every metric before and after, with what the change asks for; gated ones first."""
     unit = units(suite)
     return Table(
-        ("metric", *CHANGE, "95 % CI", "adjusted p", "detectable", "zone", "verdict", "action"),
+        ("metric", *CHANGE, INTERVAL, "adjusted p", "detectable", "zone", "verdict", "action"),
         [
             (
                 each.metric,
@@ -31,7 +34,20 @@ def comparison_table(suite: Suite, comparison: Comparison) -> Table:
             )
             for each in sorted(comparison.metrics, key=lambda each: not each.gated)
         ],
+        together=(CHANGE, ("verdict", "action"), (INTERVAL,), ("adjusted p", "detectable", "zone")),
     )
+
+
+def side_lines(comparison: Comparison, moments: Sequence[str]) -> list[str]:
+    """Both sides: version, engine with its model, trials, and the moment that each is of."""
+    if comparison.identities is None:
+        return [f"Before: {comparison.before}", f"After:  {comparison.after}"]
+    names = (("Before: ", comparison.before), ("After:  ", comparison.after))
+    return [
+        f"{label}{name} on {side.engine} ({side.model}), {counted(side.trials, 'trial')}"
+        f"{f', {moment}' if moment else ''}"
+        for (label, name), side, moment in zip(names, comparison.identities, moments, strict=True)
+    ]
 
 
 def impact_table(suite: Suite, comparison: Comparison) -> Table:

@@ -14,15 +14,17 @@ from rich.text import Text
 from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
-from eval_pipeline.numbers import counted, number
+from eval_pipeline.numbers import counted
 from eval_pipeline.reports.cases import cause_lines, hidden_problems, named_things, size_of
 from eval_pipeline.reports.comparison import (
     comparison_table,
     left_out,
     moved_tables,
     reading_lines,
+    side_lines,
     tests_tables,
 )
+from eval_pipeline.reports.layout import fitted, natural_width, screen_width, wrapped
 from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.probes import probe_notes, probe_table
 from eval_pipeline.reports.report import objection_lines
@@ -31,8 +33,6 @@ from eval_pipeline.reports.tables import metric_table, model_notes
 from eval_pipeline.scoring import Probed, Scores, Summary
 from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import safe, say, write
-
-WIDEST_TABLE = 250
 
 
 class Bar:
@@ -58,6 +58,11 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def announce(self, plan: str) -> None:
+        """Say what is going to be asked, above the bars."""
+        console = self._bar.console
+        console.print(Text(safe(plan)), soft_wrap=not console.is_terminal)
+
     def start(self, title: str, total: int) -> None:
         """Show a new bar."""
         self._tally = Tally(total)
@@ -67,8 +72,8 @@ class Bar:
         """One more is there."""
         self._tally.add(answer, failure)
         if self._task is not None:
-            cost = number(self._tally.cost, "dollars") if self._tally.cost else ""
-            self._bar.update(self._task, advance=1, trouble=flat(self._tally.trouble), cost=cost)
+            tally = self._tally
+            self._bar.update(self._task, advance=1, trouble=flat(tally.trouble), cost=tally.spent)
 
     def wait(self, reason: str) -> None:
         """Say what is being waited for."""
@@ -77,21 +82,30 @@ class Bar:
 
 
 def print_table(content: Table) -> None:
-    """A table on standard output; cells are plain text, never markup."""
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for name in content.header:
-        grid.add_column(Text(safe(name)), no_wrap=True)
-    for row in content.rows:
-        cells = (cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
-        grid.add_row(*(Text(safe(cell.text), style=cell.colour) for cell in cells))
-    if content.title:
-        say(f"{content.title}:")
-    console = Console(width=WIDEST_TABLE)
-    with console.capture() as printed:
-        console.print(grid)
-    write(printed.get())
-    if content.note:
-        say(content.note)
+    """A table on standard output, in parts where it is too wide; cells are plain text, never markup."""
+    for number, part in enumerate(fitted(content, screen_width())):
+        if number:
+            say()
+        if part.title:
+            print_line(f"{part.title}:")
+        grid = Grid(box=None, pad_edge=False, header_style="bold")
+        for name in part.header:
+            grid.add_column(Text(safe(name)), no_wrap=True)
+        for row in part.rows:
+            cells = (cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
+            grid.add_row(*(Text(safe(cell.text), style=cell.colour) for cell in cells))
+        console = Console(width=natural_width(part))
+        with console.capture() as printed:
+            console.print(grid)
+        write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
+        if part.note:
+            print_line(part.note)
+
+
+def print_line(text: str, indent: int = 2) -> None:
+    """A text on standard output, broken between words where it is too long; what follows is indented."""
+    for line in wrapped(safe(text), screen_width(), indent):
+        say(line)
 
 
 def print_summary(suite: Suite, summary: Summary) -> None:
@@ -130,16 +144,20 @@ def print_objections(against: Objections) -> None:
         say(line)
 
 
-def print_comparison(suite: Suite, standing: Standing) -> None:
-    """A comparison for a person."""
+def print_comparison(suite: Suite, standing: Standing, moments: Sequence[str]) -> None:
+    """A comparison for a person: first what is compared, and of when; the conclusion last."""
     comparison = standing.comparison
+    for line in side_lines(comparison, moments):
+        print_line(line, indent=8)
     for note in comparison.notes:
-        say(f"Note: {note}")
+        print_line(f"Note: {note}")
     contents = (comparison_table(suite, comparison), *tests_tables(suite, comparison))
     for content in (*contents, *moved_tables(suite, comparison)):
+        say()
         print_table(content)
+    say()
     for line in (*left_out(comparison), *reading_lines(comparison), standing.conclusion):
-        say(line)
+        print_line(line)
 
 
 def person() -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from eval_pipeline.answers import Stopping
+from eval_pipeline.answers import Costs, Stopping
 from eval_pipeline.decisions import Objections, Standings
 from eval_pipeline.reports.cases import cause_lines, hidden_problems, named_things, size_of, worst_cases
 from eval_pipeline.reports.comparison import comparison_text, reading_lines
@@ -45,6 +45,7 @@ def report(
     stopping: Stopping | None = None,
     proposal: Proposal | None = None,
     beside: Mapping[str, Evaluation] | None = None,
+    costs: Costs | None = None,
 ) -> str:
     """The report on an evaluation: verdict first, then numbers, then cases; `beside` are all versions."""
     versions = tables(cross_tables(suite, beside or {}))
@@ -72,7 +73,7 @@ def report(
         confusion_charts(suite, summary),
         tables([*group_tables(suite, summary), *suite_tables(suite, summary)]),
         f"## Versions side by side\n\n{versions}" if versions else "",
-        f"## Identity\n\n{table(_identity(evaluation))}",
+        f"## Identity\n\n{table(_identity(evaluation, costs))}",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -89,8 +90,9 @@ def _comparisons(suite: Suite, evaluation: Evaluation, standings: Standings) -> 
         yield plain(f"{standings.note}.", LONGEST_LINE)
 
 
-def _identity(evaluation: Evaluation) -> Table:
+def _identity(evaluation: Evaluation, costs: Costs | None) -> Table:
     identity = evaluation.identity
+    spent = costs.spent if costs else ""
     return Table(
         ("what", "value"),
         [
@@ -100,5 +102,6 @@ def _identity(evaluation: Evaluation) -> Table:
             ("scoring code", identity.scorer),
             ("sample", identity.outputs.sample),
             ("evaluated at", evaluation.created_at),
+            *([("cost", spent)] if spent else []),
         ],
     )

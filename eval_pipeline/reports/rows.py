@@ -21,3 +21,5 @@ class Table(NamedTuple):
     title: str = ""
     note: str = ""
     """A sentence below the rows."""
+    together: Sequence[Sequence[str]] = ()
+    """The columns that stay together, in order, where a screen is too narrow for all of them."""

@@ -148,6 +148,9 @@ def _collect(
     looks: Looks | None = None,
     subject: str = "",
 ) -> AnswerTable:
+    if progress is not None and isinstance(asking.engine, MeteredEngine):  # before money is spent
+        subject_ = (subject or identity.version).rstrip(",")
+        progress.announce(f"{subject_}: {estimate_cost(bench, golden, asking).text}")
     folder = bench.store.outputs_folder(bench.suite.name, identity.version)
     questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
     return collect_outputs(questions, asking.engine, identity, folder, progress or Silence(), looks, subject)
@@ -177,13 +180,12 @@ def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange
 
 
 def estimate_cost(bench: Workbench, golden: GoldenTable, asking: Asking) -> Estimate:
-    """What asking would cost at most, known answers considered; engines that are not metered cost nothing."""
-    trials = most_trials(asking.trials)
-    requests = golden.facts.cases * trials
-    if not isinstance(asking.engine, MeteredEngine):
-        return Estimate(requests, 0, 0, 0.0)
+    """What asking would take, known answers considered; engines that are not metered make no call."""
+    engine = asking.engine
+    if not isinstance(engine, MeteredEngine):
+        return Estimate(engine.name, golden.facts.cases, asking.trials)
     questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
-    return run(asking.engine.estimate(questions.requests(asking.engine, range(1, trials + 1))))
+    return run(engine.estimate(questions.requests(engine, [1]), asking.trials))
 
 
 def current_answers(bench: Workbench, golden: GoldenTable, version: str) -> AnswerTable:

@@ -113,7 +113,8 @@ def estimate_replaced(
 ) -> tuple[str, Estimate] | None:
     """What would be replaced, and what asking it would cost at most; None where nothing is to be asked."""
     like = identity_of(bench, golden, asking, sample)
-    replaced = replaced_by(bench.project, bench.suite, asking.prompt)
+    archived = asking.prompt.front.status == "archived"
+    replaced = Replaced() if archived else replaced_by(bench.project, bench.suite, asking.prompt)
     if replaced.prompt is None:
         return None
     other = asking_like(bench, replaced.prompt, like)

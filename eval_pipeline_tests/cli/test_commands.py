@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import get_args
+from unittest import mock
 
 import pytest
+from rich.cells import cell_len
 
+from eval_pipeline import cli
 from eval_pipeline.answers import recorded_line
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import active_versions, load_prompts
+from eval_pipeline.prompts import active_versions, load_prompts, versions_in
 from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite, suite_names
@@ -50,6 +55,24 @@ def test_help_names_every_command(project: Project) -> None:
         assert name in done.stdout
 
 
+def test_no_help_is_cut_or_wider_than_80_columns(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert list(cli.COMMANDS)[:4] == ["run", "compare", "gate", "baseline"]
+    waiting: list[tuple[str, ...]] = [()]
+    seen = 0
+    while waiting:
+        words = waiting.pop()
+        done = invoke(project, *words, "--help")
+        assert done.returncode == 0, words
+        seen += 1
+        assert all(cell_len(line) <= 80 for line in done.stdout.splitlines()), words
+        # click writes "..." where it cuts, and after what may be repeated
+        assert "..." not in done.stdout.replace("[ARGS]...", "").replace("[SUITES]...", ""), words
+        listed = done.stdout.partition("\nCommands:\n")[2].splitlines()
+        waiting += [(*words, match[1]) for line in listed if (match := re.match(r"  (\S+)", line))]
+    assert seen > 30
+
+
 def test_run_evaluates_the_active_version_by_default(project: Project) -> None:
     done = command(project, "run", "decomposition")
     assert done.returncode == 0, done.stderr
@@ -79,6 +102,27 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
     assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "retrieval", "typing")]
     for name in learned:
         held_out_numbers_are_those_of_score(project, name, done.stdout)
+    for name in suite_names(project):
+        comparisons_fit_a_screen(project, name)
+
+
+def comparisons_fit_a_screen(project: Project, suite: str) -> None:
+    """At 80 columns no line is wider and nothing is missing that a pipe gets, where every line is whole."""
+    first, *_, last = versions_in(project.prompts(suite))
+    for against in ("baseline", first):
+        asked = ("compare", suite, "--prompt", last, "--against", against)
+        with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
+            narrow = invoke(project, *asked).stdout
+        whole = invoke(project, *asked).stdout
+        assert max(map(cell_len, narrow.splitlines())) <= 80, (suite, against)
+        assert sorted(set(narrow.split())) == sorted(set(whole.split())), (suite, against)
+        assert not re.search(r"\d$\s*^\s*(%|pp|points)", narrow, re.MULTILINE), (suite, against)
+        before, after = narrow.splitlines()[0], narrow[narrow.index("\nAfter:") :]
+        assert before.startswith(f"Before: {'baseline ' if against == 'baseline' else first}")
+        assert after.startswith(f"\nAfter:  {last} on embedded ({suite}-")
+        assert narrow.count(" UTC") == 2
+        for word in ("verdict", "action", "95 % CI"):
+            assert word in narrow
 
 
 def held_out_numbers_are_those_of_score(project: Project, name: str, printed: str) -> None:

@@ -591,6 +591,8 @@ def test_a_run_that_breaks_off_gives_up_its_claims_at_once(project: Project, ser
         def __init__(self) -> None:
             self.seen = 0
 
+        def announce(self, plan: str) -> None: ...
+
         def start(self, title: str, total: int) -> None: ...
 
         def advance(self, answer: Answer, failure: Failure | None) -> None:

@@ -14,6 +14,8 @@ import pytest
 import yaml
 
 from eval_pipeline import stages
+from eval_pipeline.asking import Silence
+from eval_pipeline.engines import MeteredEngine
 from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.calls import NotAsked
 from eval_pipeline.engines.endpoint import Budget
@@ -209,13 +211,73 @@ def test_costs_and_tokens_come_with_the_answer(project: Project, server: FaultSe
 
 
 def test_a_dry_run_counts_what_is_missing(project: Project, server: FaultServer) -> None:
-    configure(project, server.url, prices={"prompt": 1.0, "completion": 2.0})
-    said = command(project, "run", "decomposition", "--prompt", VERSION, "--dry-run", "--trials", "2")
-    assert "10 answers, 10 calls to make" in said.stdout, said.stderr
+    configure(project, server.url, prices={"prompt": 1.0, "completion": 2.0}, max_tokens=100)
+    dry = ("run", "decomposition", "--prompt", VERSION, "--dry-run", "--trials", "2")
+    said = command(project, *dry)
+    size = f"{VERSION}: 2 trials of 5 cases on remote: "
+    assert f"{size}10 calls to make, about " in said.stdout, said.stderr
+    assert "at most 100 × 10 = 1,000 output tokens, at most $0.00" in said.stdout
     ask(project)
-    said = command(project, "run", "decomposition", "--prompt", VERSION, "--dry-run", "--trials", "2")
-    assert "10 answers, 5 calls to make" in said.stdout, said.stderr
-    assert server.calls == 5
+    said = command(project, *dry)
+    assert f"{size}5 calls to make, 5 answers known, about " in said.stdout, said.stderr
+    ask(project, trials=2)
+    assert f"{size}no call to make, every answer is known\n" in command(project, *dry).stdout
+    assert server.calls == 10
+
+
+def test_tokens_are_estimated_from_what_was_counted_before(project: Project, server: FaultServer) -> None:
+    """The server counts characters, four times as many as there are tokens."""
+    configure(project, server.url, prices={"prompt": 1.0, "completion": 2.0})
+
+    def estimated(*more: str) -> dict[str, Any]:
+        given = ("run", "decomposition", "--prompt", VERSION, "--trials", "2", "--dry-run", "--json", *more)
+        (found,) = json.loads(command(project, *given).stdout)["estimates"]
+        return dict(found)
+
+    before = estimated()
+    assert (before["output_tokens"], before["dollars"]) == (None, None)  # nothing limits an answer
+    used = [answer.tokens for answer in ask(project) if isinstance(answer.tokens, dict)]
+    prompt, completion = (sum(each[name] for each in used) for name in ("prompt", "completion"))
+    after = estimated()
+    assert (after["calls"], after["input_tokens"], after["output_tokens"]) == (5, prompt, completion)
+    assert after["dollars"] == pytest.approx((prompt + 2 * completion) / 1e6)
+    anew = estimated("--sample", "again")
+    assert (anew["calls"], anew["input_tokens"], anew["output_tokens"]) == (10, 2 * prompt, 2 * completion)
+    configure(project, server.url)
+    assert estimated("--sample", "again")["dollars"] is None
+
+
+def test_what_is_going_to_be_asked_is_said_first(project: Project, server: FaultServer) -> None:
+    plans: list[tuple[str, int]] = []
+
+    class Watching(Silence):
+        def announce(self, plan: str) -> None:
+            plans.append((plan, server.calls))
+
+    ask(project, trials=3, progress=Watching())
+    ((plan, calls),) = plans
+    assert plan.startswith(f"{VERSION}: 3 trials of 5 cases on remote: 15 calls to make, about ")
+    assert plan.endswith(
+        "output tokens unknown (no max_tokens, no earlier answer), cost unknown (no prices in engines.yaml)"
+    )
+    assert calls == 0
+    done = command(project, "run", "decomposition", "--prompt", VERSION, "--trials", "3")
+    assert f"{VERSION}: 3 trials of 5 cases on remote: no call to make, every answer is known" in done.stderr
+    assert "Cost: unknown, " in done.stdout
+    stats = command(project, "journal", "stats", "--json")
+    assert [row["dollars"] for row in json.loads(stats.stdout)] == [None]
+    assert "15 calls for an unknown cost" in command(project, "journal", "stats").stdout
+
+
+def test_a_cost_is_unknown_where_no_token_was_counted(project: Project, server: FaultServer) -> None:
+    engine = stages.prepare_asking(stages.Workbench(project, SUITE), VERSION).engine
+    assert isinstance(engine, MeteredEngine)
+    assert engine.cost(1000, 1000) is None
+    configure(project, server.url, prices={"prompt": 1.0, "completion": 2.0})
+    engine = stages.prepare_asking(stages.Workbench(project, SUITE), VERSION).engine
+    assert isinstance(engine, MeteredEngine)
+    assert engine.cost(1000, 1000) == pytest.approx(0.003)
+    assert engine.cost(1000, None) is engine.cost(None, 1000) is None
 
 
 def run_in_background(project: Project) -> BaseProcess:

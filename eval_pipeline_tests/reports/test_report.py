@@ -69,7 +69,7 @@ def _shown(
         print_summary(suite, evaluation.summary)
         print_objections(against)
         for standing in standings.all:
-            print_comparison(suite, standing)
+            print_comparison(suite, standing, ("", ""))
         yield None, capsys.readouterr().out
         for check in (
             *checks.golden_checks(suite, golden),
