@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -170,10 +170,17 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     What is in memory already stays there: to look for garbage in it again and again would take longer than
     anything else that is done for a call.
     """
-    import uvloop
-
     gc.freeze()
     try:
-        return uvloop.run(work)
+        return _loop_runner()(work)
     finally:
         gc.unfreeze()
+
+
+def _loop_runner() -> Callable[[Coroutine[Any, Any, T]], T]:
+    """What runs an event loop: uvloop where it is installed (the extra `fast`), else Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    return uvloop.run

@@ -36,6 +36,7 @@ COMMANDS = {
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
+    "demo": "Evaluate everything there is, a line each, and serve the UI meanwhile.",
 }
 
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EIO}

@@ -1,12 +1,16 @@
 """`eval-pipeline run`: the assets of the UI, from the command line."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from eval_pipeline.answers import TrialRange, Trials
+from eval_pipeline.asking import Progress, Silence
 from eval_pipeline.cli import BAD_INPUT, BLOCKED
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.decisions import Standings, live_proposals
@@ -18,7 +22,8 @@ from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
-from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary
+from eval_pipeline.reports.brief import Brief, brief_of, brief_of_problems, brief_table
+from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary, print_table
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
     Workbench,
@@ -30,6 +35,10 @@ from eval_pipeline.stages import (
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
+
+if TYPE_CHECKING:
+    from eval_pipeline.orchestration.launching import Outcome
+    from eval_pipeline.scoring import Evaluation
 
 ALL = "all"
 
@@ -56,6 +65,7 @@ class Options(msgspec.Struct, frozen=True):
     help="Answers of metered engines are reused within a sample.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what the run would cost, and ask nothing.")
+@click.option("--brief", is_flag=True, help="A line for each version, and one table of all at the end.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -65,6 +75,7 @@ def command(
     trials: Trials | None,
     sample: str,
     dry_run: bool,
+    brief: bool,
 ) -> None:
     """Evaluate prompt versions of SUITE (or of 'all' suites).
 
@@ -83,10 +94,16 @@ def command(
         _print_unusable(name, problems)
     codes = [BAD_INPUT] if broken else [0]
     said: set[Problem] = set()
+    briefs: list[Brief] = []
     for each, one in chosen:
         try:
             if dry_run:
                 _estimate(project, each, one, options)
+            elif brief:
+                outcome, evaluation = _run_chain(Workbench(project, each), one, options, Silence())
+                briefs.append(brief_of(each, one, evaluation, outcome.objections))
+                say(briefs[-1].line)
+                codes.append(BLOCKED if outcome.objections.blocking else 0)
             else:
                 codes.append(BLOCKED if _evaluate(project, each, one, options) else 0)
         except BadInput as bad:  # the other suites are evaluated all the same
@@ -96,9 +113,12 @@ def command(
             if not new:
                 say(f"✗ {subject}: not evaluated either, for the same reason", err=True)
             said.update(new)
+            briefs.append(brief_of_problems(each, one, bad.problems))
             codes.append(BAD_INPUT)
     if suite == ALL and not dry_run:
         _summarize(project)
+    if brief and not dry_run:
+        print_table(brief_table(briefs))
     context.exit(max(codes))
 
 
@@ -164,29 +184,37 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options) ->
         )
 
 
-def _evaluate(project: Project, suite: Suite, version: str, options: Options) -> bool:
-    """Run the chain for one version, print what came out, and say whether it blocks."""
+def _run_chain(
+    bench: Workbench, version: str, options: Options, progress: Progress
+) -> tuple[Outcome, Evaluation]:
+    """What the chain came to for one version; what keeps it from being evaluated is raised."""
     from eval_pipeline.orchestration.launching import execute
 
+    outcome = execute(bench, version, msgspec.structs.asdict(options), progress)
+    if outcome.problems or outcome.evaluation is None:
+        raise BadInput(outcome.problems)
+    return outcome, outcome.evaluation
+
+
+def _evaluate(project: Project, suite: Suite, version: str, options: Options) -> bool:
+    """Run the chain for one version, print what came out, and say whether it blocks."""
     say(f"{suite.name}: {version}")
     bench = Workbench(project, suite)
     with Bar() as bar:
-        outcome = execute(bench, version, msgspec.structs.asdict(options), bar)
-    if outcome.problems or outcome.evaluation is None:
-        raise BadInput(outcome.problems)
-    print_summary(suite, outcome.evaluation.summary)
+        outcome, evaluation = _run_chain(bench, version, options, bar)
+    print_summary(suite, evaluation.summary)
     if outcome.stopping:
         say(outcome.stopping.text)
     print_objections(outcome.objections)
     print_causes(outcome.named)
     if outcome.unsigned:
         say(f"⚠ golden set: {outcome.unsigned}")
-    if not outcome.evaluation.outage:
+    if not evaluation.outage:
         _print_standings(suite, version, outcome.standings)
     for proposal in live_proposals(bench):
         if proposal.version == version:
             say(proposal.text)
-    say(f"Report: {shown_path(bench.store.report_path(outcome.evaluation.identity))}")
+    say(f"Report: {shown_path(bench.store.report_path(evaluation.identity))}")
     return bool(outcome.objections.blocking)
 
 
