@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 
 import msgspec
@@ -9,6 +11,7 @@ import pytest
 
 from eval_pipeline.answers import Answer, OutputsIdentity, Usable, parse
 from eval_pipeline.asking import Questions, Silence, collect_outputs
+from eval_pipeline.asking.collecting import run
 from eval_pipeline.engines import Request
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
@@ -71,3 +74,14 @@ def test_no_secret_of_this_process_is_kept(toy: Project) -> None:
     keep_secret(SECRET)
     for answer in collected(toy, Gossip(False)):
         assert (answer.text, answer.detail) == ("it is [hidden]", "no: [hidden]")
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_work_is_run_with_and_without_uvloop(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not installed:
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+
+    async def loop() -> str:
+        return type(asyncio.get_running_loop()).__module__
+
+    assert run(loop()).startswith("uvloop") == installed
