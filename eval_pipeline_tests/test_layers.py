@@ -80,6 +80,7 @@ OF_SEVERAL_MODULES = {
     "suites/grounded_qa/test_files.py",
     "suites/heritage_ner/test_formats.py",
     "suites/review/test_report.py",
+    "test_dependencies.py",
     "test_frozen.py",
     "test_hostile.py",
     "test_imports.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -171,14 +171,12 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     What is in memory already stays there: to look for garbage in it again and again would take longer than
     anything else that is done for a call.
     """
-    import uvloop
-
     gc.freeze()
     try:
         if _in_a_loop():
             with ThreadPoolExecutor(1) as thread:
-                return thread.submit(uvloop.run, work).result()
-        return uvloop.run(work)
+                return thread.submit(_loop_runner(), work).result()
+        return _loop_runner()(work)
     finally:
         gc.unfreeze()
 
@@ -190,3 +188,12 @@ def _in_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _loop_runner() -> Callable[[Coroutine[Any, Any, T]], T]:
+    """What runs an event loop: uvloop where it is installed (the extra `fast`), else Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    return uvloop.run

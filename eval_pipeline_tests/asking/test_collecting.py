@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 
 import msgspec
@@ -85,3 +86,14 @@ def test_work_is_done_where_a_loop_is_running_already() -> None:
 
     assert run(work()) == "done"
     assert asyncio.run(cell()) == "done"
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_work_is_run_with_and_without_uvloop(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not installed:
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+
+    async def loop() -> str:
+        return type(asyncio.get_running_loop()).__module__
+
+    assert run(loop()).startswith("uvloop") == installed

@@ -575,7 +575,7 @@ PATHS: list[tuple[str, dict[str, Any]]] = [
     ("engines.yaml", {"one": "engines", "two": "engines"}),
     *(
         (name, {"one": "environment", "two": "environment"})
-        for name in ("Makefile", "constraints.txt", "dagster.yaml", "pyproject.toml")
+        for name in ("Makefile", "dagster.yaml", "pyproject.toml", "requirements.lock")
     ),
     ("recorded/one/name-v1.0.jsonl", {"one": "name-v1.0"}),
     ("recorded/one/name-v1.1.jsonl", {}),

@@ -256,3 +256,26 @@ def test_a_package_that_imports_its_own_module_is_followed_into_it(tmp_path: Pat
     assert hash_of(tmp_path / "two", {**files, "suite/scoring.py": formula}, root) != before
     unused = files["suite/scoring.py"].replace("return 1", "return 2")
     assert hash_of(tmp_path / "three", {**files, "suite/scoring.py": unused}, root) == before
+
+
+SYNTAX = """
+from functools import cache
+class Base: ...
+@cache
+def root(one, /, two=(1, 2.5, 1e100), *rest: int, three: str = "é\\n", **more) -> None:
+    text = f"{one!r:>{two}} and {three=}" f"{one}" "tail" u"kind"
+    with open(text) as file, file as other:
+        match one:
+            case [1, *_] | {"a": Base(x=2)} if (n := len(rest)) > 0:
+                return lambda *, a=1: {k: v for k, v in a} if a else ~n
+    try:
+        yield [*rest, *(each for each in more if each not in {1, 2})]
+    except* (ValueError, TypeError) as error:
+        raise error from None
+"""
+
+
+def test_the_hash_is_the_same_on_every_python(tmp_path: Path) -> None:
+    """A baseline that was promoted on one Python is known on another one."""
+    found = hash_of(tmp_path, {"__init__.py": "", "use.py": SYNTAX})
+    assert found == "285c1c5c041ae7a0fa7ba37f78396fd2"

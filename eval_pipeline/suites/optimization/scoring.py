@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval_pipeline.answers import Answer
-from eval_pipeline.language.patterns import found
+from eval_pipeline.language.patterns import SlowPattern, found
 from eval_pipeline.metrics.minima import below_minimum
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.problems import bad_value
@@ -78,8 +78,11 @@ def score_case(item: Item, context: Context) -> CaseScore:
     rules = resources_of(context).rules.get(case.input.target_model, ())
     words, terms = word_count(text), technical_terms(text)
     well_formed = max(0.0, 1.0 - len(judgement.faults) / words) if words else 0.0
-    broken = [rule for rule in rules if rule.broken_by(text, judgement.elements)]
-    hits = {pattern: hit for pattern in case.expected.forbidden_patterns if (hit := found(pattern, text))}
+    try:
+        broken = [rule for rule in rules if rule.broken_by(text, judgement.elements)]
+        hits = {pattern: hit for pattern in case.expected.forbidden_patterns if (hit := found(pattern, text))}
+    except SlowPattern as slow:
+        raise slow.in_case(case.id) from None
     values: dict[str, float | None] = {
         "intent_preservation": float(all(judgement.subjects.values())) if judgement.subjects else None,
         "required_elements_present": ratio(sum(judgement.required.values()), len(judgement.required)),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.golden import ANSWERS_FILE, GoldenCase, read_cases
+from eval_pipeline.language import patterns
 from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
@@ -321,7 +322,7 @@ def test_what_went_wrong_is_told() -> None:
         ({"input": " "}, "input"),
         ({"targetModel": " "}, "targetModel"),
         ({"requiredElements": ["dog", "?"]}, "requiredElements.1"),
-        ({"forbiddenPatterns": ["(a+)+b"]}, "forbiddenPatterns.0"),
+        ({"forbiddenPatterns": ["(a{999}){999}"]}, "forbiddenPatterns.0"),
         ({"forbiddenPatterns": ["x", "["]}, "forbiddenPatterns.1"),
         ({"forbiddenPatterns": [""]}, "forbiddenPatterns.0"),
     ],
@@ -332,13 +333,22 @@ def test_contradictions_in_a_golden_entry_are_named(changes: dict[str, Any], fie
     assert found[0].remedy
 
 
+def test_a_pattern_that_takes_for_ever_is_bad_input_that_names_the_case(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.05)
+    slow = case(forbiddenPatterns=["(a|aa){30}c"])
+    with pytest.raises(BadInput, match=r"case opt: the pattern '\(a\|aa\)\{30\}c' was stopped after 0\.05 s"):
+        scored("a" * 3000, slow)
+
+
 def test_a_rule_that_asks_for_nothing_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "resources"
     folder.mkdir()
     (folder / "thesaurus.yaml").write_text("dog: [canine]\n")
     (folder / "models.yaml").write_text(
         'm:\n  - {id: a, penalty: 0.1, reason: " "}\n'
-        '  - {id: b, penalty: 0.1, reason: r, forbids: ["(a+)+"]}\n'
+        '  - {id: b, penalty: 0.1, reason: r, forbids: ["(a{999}){999}"]}\n'
     )
     with pytest.raises(BadInput) as caught:
         context_for(SUITE, tmp_path)

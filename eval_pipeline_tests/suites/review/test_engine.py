@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines import Request
+from eval_pipeline.engines.embedded import EmbeddedEngine
 from eval_pipeline.golden import GoldenCase, OverviewBuilder, read_cases, shortfalls
+from eval_pipeline.language import patterns
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.scoring import context_for
 from eval_pipeline.suites.review import SUITE
@@ -94,11 +100,31 @@ def test_hostile_documents_are_read_and_survived(text: str) -> None:
     assert review(document(text), Parameters(eager=True), checklist()).tokens is not None
 
 
-def test_a_checklist_that_could_run_for_ever_is_refused(tmp_path: Path) -> None:
-    bad = "A1: {name: x, methods: [{name: y, category: EDGE, depth: CAUSE, says: z, find: '(a+)+b'}]}"
-    (tmp_path / "checklist.yaml").write_text(bad)
-    with pytest.raises(BadInput, match="too many ways"):
+CHECKLIST = "A1: {name: x, methods: [{name: y, category: EDGE, depth: CAUSE, says: z, find: '%s'}]}"
+
+
+def test_a_checklist_with_a_pattern_that_fills_the_memory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "checklist.yaml").write_text(CHECKLIST % "(a{999}){999}")
+    with pytest.raises(BadInput, match="more than 10,000 times"):
         load_checklist(tmp_path)
+
+
+def test_a_checklist_that_takes_for_ever_stops_the_engine_and_names_the_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An errored answer would be a score that depends on the machine."""
+    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.05)
+    (tmp_path / "checklist.yaml").write_text(CHECKLIST % "(a|aa){30}c")
+    engine = EmbeddedEngine("embedded", SUITE, Parameters(), load_checklist(tmp_path))
+
+    async def requests() -> AsyncIterator[Request]:
+        yield Request("slow-one", 1, document("a" * 3000))
+
+    async def ask() -> list[Answer]:
+        return [answer async for answer in engine.answer(requests())]
+
+    with pytest.raises(BadInput, match=r"case slow-one: the pattern '\(a\|aa\)\{30\}c' was stopped after"):
+        asyncio.run(ask())
 
 
 def test_the_context_of_the_golden_set_can_be_loaded() -> None:

@@ -1,0 +1,107 @@
+"""The demo: a line for each version, a table, the UI beside them, and nothing left when it ends."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline.project import Project
+from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.running import environment, invoke
+
+PATIENCE = 240
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_without_the_ui_it_evaluates_all_and_ends_with_a_table(toy: Project) -> None:
+    done = invoke(toy, "demo", "toy", "--no-ui")
+    assert done.returncode in (0, 1), done.stderr
+    versions = sorted(file.stem for file in toy.prompts("toy").glob("*-v*.md"))
+    lines = done.stdout.splitlines()
+    table = lines[next(number for number, line in enumerate(lines) if line.startswith("suite ")) + 1 :]
+    for version in versions:
+        assert sum(f"toy: {version} " in line for line in lines) == 1
+        assert sum(line.split()[:2] == ["toy", version] for line in table) == 1
+    assert "http" not in done.stdout
+
+
+def test_a_port_in_use_is_said_at_once(toy: Project) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = invoke(toy, "demo", "--port", str(taken.getsockname()[1]))
+    assert done.returncode == 2
+    assert "cannot be used" in done.stderr
+    assert not done.stdout
+
+
+def test_a_missing_webserver_is_said_with_what_to_install(
+    toy: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "dagster_webserver" else find(name)
+    )
+    done = invoke(toy, "demo")
+    assert done.returncode == 2
+    assert "pip install 'eval-pipeline[ui]'" in done.stderr
+
+
+@pytest.fixture
+def demo(toy: Project, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, Path]]:
+    shutil.copy(REPOSITORY / "workspace.yaml", toy.root)
+    port, out = free_port(), tmp_path / "out"
+    log = out.open("wb")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eval_pipeline", "demo", "toy", "--port", str(port)],
+        cwd=toy.root,
+        env={**environment(toy), "PYTHONPATH": str(REPOSITORY)},
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        yield process, port, out
+    finally:
+        process.terminate()
+        process.wait(60)
+        log.close()
+
+
+@pytest.mark.slow
+def test_the_ui_is_there_meanwhile_and_ctrl_c_ends_everything(
+    demo: tuple[subprocess.Popen[bytes], int, Path],
+) -> None:
+    process, port, out = demo
+    deadline = time.monotonic() + PATIENCE
+    while not (served(port) and b"Ctrl-C ends it" in out.read_bytes()):
+        assert process.poll() is None, out.read_text()
+        assert time.monotonic() < deadline, out.read_text()
+        time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) in (0, 1)
+    assert not served(port)
+
+
+def served(port: int) -> bool:
+    try:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5).close()
+    except OSError:
+        return False
+    return True
