@@ -76,7 +76,7 @@ def main() -> None:
                 time.sleep(0.5)
             print(f"  {len(log.read_text().splitlines())} lines of output")
         finally:
-            os.killpg(demo.pid, signal.SIGINT)
+            os.killpg(demo.pid, signal.SIGTERM)  # Ctrl-C is ignored where this runs in the background
             demo.wait(60)
 
 

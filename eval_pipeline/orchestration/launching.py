@@ -173,6 +173,8 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
     if not result.success and all(check.passed for check in checks if check.blocking):
         event = next((event for event in result.all_events if event.is_step_failure), None)
         reason = event.step_failure_data.error_display_string if event else "the run failed"
+        if "DagsterExecutionInterruptedError" in reason:  # Ctrl-C, which Dagster caught for its own ends
+            raise KeyboardInterrupt
         raise RuntimeError(f"run {result.run_id} of {suite} failed:\n{reason}")
     failed = [check for check in checks if not check.passed]
     problems = list(dict.fromkeys(problem for check in failed for problem in problems_of(check)))
