@@ -40,8 +40,11 @@ def test_a_good_file(tmp_path: Path) -> None:
     file, found = read(tmp_path / "engines.yaml", TWO)
     assert found == []
     assert file == EnginesFile(
-        "own",
-        {"own": EmbeddedEntry("The suite's own"), "file": RecordedEntry("recorded/{suite}/{version}.jsonl")},
+        default="own",
+        engines={
+            "own": EmbeddedEntry(description="The suite's own"),
+            "file": RecordedEntry(path="recorded/{suite}/{version}.jsonl"),
+        },
     )
 
 
@@ -68,7 +71,7 @@ def test_what_is_wrong_is_named_with_its_line(
 
 def opened(root: Path, chosen: str | None, named: str | None, text: str = TWO) -> Engine:
     (root / "engines.yaml").write_text(text)
-    front = FrontMatter(SUITE.name, "active", engine=named)
+    front = FrontMatter(suite=SUITE.name, status="active", engine=named)
     prompt = Prompt("p-v1.0", root / "p-v1.0.md", front, SUITE.parameters(), "x", 5)
     return open_engine(Project(root, root / ".eval"), SUITE, prompt, chosen, None, "default")
 

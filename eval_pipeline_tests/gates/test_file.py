@@ -60,8 +60,8 @@ def test_what_has_the_wrong_type_is_named_with_its_line(tmp_path: Path) -> None:
     text = "metrics:\n  concept_recall:\n    fail: 0.6\n    severity: low\n    colour: red\n"
     assert read(tmp_path / "gates.yaml", text)[1] == [
         (2, "metrics.concept_recall.pass", "is missing"),
-        (3, "metrics.concept_recall.fail", "Expected 'str', got 'float'"),
-        (4, "metrics.concept_recall.severity", "Invalid enum value 'low'"),
+        (3, "metrics.concept_recall.fail", "is a number, not a bound"),
+        (4, "metrics.concept_recall.severity", "'low' is not a choice"),
         (5, "metrics.concept_recall.colour", "is not a known field"),
     ]
 
@@ -105,9 +105,11 @@ def test_a_bound_that_points_the_wrong_way_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_override_changes_limits_only() -> None:
-    mild = Gate("< 0.6", ">= 0.7", severity="warning", regression=Regression(0.01, 0.05))
+    mild = Gate(
+        fail="< 0.6", passes=">= 0.7", severity="warning", regression=Regression(investigate=0.01, block=0.05)
+    )
     changed = override({"concept_recall": mild}, "concept_recall=0.5", SUITE)["concept_recall"]
-    assert (changed.severity, changed.regression) == ("warning", Regression(0.01, 0.05))
+    assert (changed.severity, changed.regression) == ("warning", Regression(investigate=0.01, block=0.05))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_metrics_may_be_called_by_an_alias() -> None:
         for each in SUITE.metrics
     )
     suite = dataclasses.replace(SUITE, metrics=metrics)
-    changed = override({"concept_recall": Gate("< 0.6", ">= 0.7")}, "recall=0.5", suite)
+    changed = override({"concept_recall": Gate(fail="< 0.6", passes=">= 0.7")}, "recall=0.5", suite)
     assert (list(changed), changed["concept_recall"].fail) == (["concept_recall"], "< 0.5")
     with pytest.raises(ValueError, match="two metrics share a name"):
         dataclasses.replace(SUITE, metrics=(*metrics, metrics[0]))

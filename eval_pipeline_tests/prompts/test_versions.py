@@ -51,19 +51,19 @@ def test_a_good_file(tmp_path: Path, start: str, end: str) -> None:
         ("---\n" + BODY, [(2, "status", "is missing"), (2, "suite", "is missing")]),
         (HEAD + "author: me\n" + BODY, [(4, "author", "is not a known field")]),
         (HEAD + "status: active\n" + BODY, [(4, "status", "stands twice")]),
-        (HEAD + "engine: [a]\n" + BODY, [(4, "engine", "Expected 'str', got 'array'")]),
-        (HEAD.replace("active", "new") + BODY, [(3, "status", "Invalid enum value 'new'")]),
+        (HEAD + "engine: [a]\n" + BODY, [(4, "engine", "is a list, not a text")]),
+        (HEAD.replace("active", "new") + BODY, [(3, "status", "'new' is not a choice")]),
         (HEAD.replace("decomposition", "other") + BODY, [(2, "suite", "is 'other'")]),
         (
             HEAD + "parameters:\n  max_concepts: many\n  aliases: true\n  speed: 3\n" + BODY,
             [
-                (5, "parameters.max_concepts", "Expected 'int', got 'str'"),
+                (5, "parameters.max_concepts", "is a text, not a whole number"),
                 (7, "parameters.speed", "is not a known field"),
             ],
         ),
         (
             HEAD + "parameters:\n  max_concepts: 0\n" + BODY,
-            [(5, "parameters.max_concepts", "Expected 'int' >= 1")],
+            [(5, "parameters.max_concepts", "is less than 1")],
         ),
         (HEAD + "---\n \n", [(5, "template", "is empty")]),
         (HEAD + "---", [(4, "template", "is empty")]),
