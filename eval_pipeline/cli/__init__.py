@@ -35,6 +35,7 @@ COMMANDS = {
     "golden": "Check golden sets, probe them, and sign them off.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
+    "schema": "Write JSON Schemas of the YAML files, so that editors complete and check them.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
 }
 

@@ -50,6 +50,8 @@ def _in_words(violation: Violation, value: Any, expected: Any) -> words.Words:
         return words.wrong_length(match[2], match[3], "characters" if match[1] == "str" else "entries")
     if choices := _choices(expected, violation.path):
         return words.not_a_choice(value, choices)
+    if violation.remedy == "Known: .":
+        return message, "There is none; remove it."
     return message, violation.remedy
 
 

@@ -18,7 +18,7 @@ from eval_pipeline.files import (
 from eval_pipeline.files.structs import mismatches
 from eval_pipeline.gates import MeasuredModel
 from eval_pipeline.golden import ANSWERS_FILE
-from eval_pipeline.problems import Problems, without_problems
+from eval_pipeline.problems import BadInput, Problems, without_problems
 from eval_pipeline.suite import Context, Suite, suite_code
 
 RESOURCES = "resources"
@@ -55,6 +55,14 @@ def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None
             ]
         ),
     )
+
+
+def check_settings(suite: Suite, folder: Path, problems: Problems) -> None:
+    """Say what is wrong with the settings of a golden folder."""
+    try:
+        _settings(suite, _first([folder], SETTINGS_FILE), {})
+    except BadInput as bad:
+        problems.include(bad)
 
 
 def _first(folders: Sequence[Path], name: str) -> Path | None:

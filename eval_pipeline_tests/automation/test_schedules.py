@@ -19,7 +19,7 @@ from eval_pipeline.automation.alerts import build_alerts
 from eval_pipeline.automation.incidents import Incidents
 from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration import build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
