@@ -45,7 +45,7 @@ def _in_words(violation: Violation, value: Any, expected: Any) -> words.Words:
         wanted = match[1].split(" | ")[0]
         return words.wrong_kind(value, _WANTED.get(wanted, wanted))
     if match := _LIMIT.fullmatch(message):
-        return words.beyond(match[1], match[2].removesuffix(".0"))
+        return words.beyond(match[1], match[2])
     if match := _LENGTH.fullmatch(message):
         return words.wrong_length(match[2], match[3], "characters" if match[1] == "str" else "entries")
     if choices := _choices(expected, violation.path):

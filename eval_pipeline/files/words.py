@@ -46,7 +46,8 @@ def kind_of(value: Any) -> str:
 def beyond(sign: str, limit: Any) -> Words:
     """For a number that is not `>= limit`, or what else the sign says."""
     message, remedy = _LIMITS[sign]
-    return message.format(limit), remedy.format(limit)
+    shown = str(limit).removesuffix(".0")
+    return message.format(shown), remedy.format(shown)
 
 
 def wrong_length(sign: str, limit: Any, things: str) -> Words:
@@ -58,10 +59,8 @@ def wrong_length(sign: str, limit: Any, things: str) -> Words:
 def not_a_choice(value: Any, choices: Iterable[Any], what: str = "choice", several: str = "Choices") -> Words:
     """For a value that is none of a few."""
     known = [str(choice) for choice in choices]
-    said = repr(value) if isinstance(value, str) else f"{kind_of(value)}, which"
-    listed = f"{several}: {', '.join(known)}."
-    message = f"{said} is not a {what}"
-    return message, f"{did_you_mean(value, known)}{listed}"
+    said = f"{value!r} is not" if isinstance(value, str) else f"is {kind_of(value)}, not"
+    return f"{said} a {what}", f"{did_you_mean(value, known)}{several}: {', '.join(known)}."
 
 
 def did_you_mean(value: Any, known: Collection[str]) -> str:
