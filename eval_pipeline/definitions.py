@@ -5,11 +5,12 @@ import dagster as dg
 from eval_pipeline import automation, orchestration
 from eval_pipeline.project import Project
 from eval_pipeline.suites import load_suites, suite_names
+from eval_pipeline.timetable import read_automation
 
 
 def build_definitions(project: Project) -> dg.Definitions:
     """The definitions of a project."""
-    configured = automation.read_automation(project)
+    configured = read_automation(project)
     suites, broken = load_suites(project, suite_names(project))
     chains = {suite: orchestration.build_chain(suite, project) for suite in suites}
     jobs = {suite: orchestration.build_job(suite, chain) for suite, chain in chains.items()}

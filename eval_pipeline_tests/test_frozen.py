@@ -22,12 +22,11 @@ import pytest
 import eval_pipeline.suite
 from eval_pipeline import cli, frames
 from eval_pipeline.answers.recorded import RecordedLine
-from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.comparison.rows import COLUMNS as COMPARISON_COLUMNS
 from eval_pipeline.decisions import EXIT_CODES
 from eval_pipeline.definitions import defs
-from eval_pipeline.engines.configuration import EnginesFile
-from eval_pipeline.engines.kinds import any_entry
+from eval_pipeline.engines.configuration import engines_model
+from eval_pipeline.files.models import Model
 from eval_pipeline.gates.gate import GatesFile
 from eval_pipeline.golden.readers import reader_of
 from eval_pipeline.project import Project
@@ -35,6 +34,7 @@ from eval_pipeline.prompts import FrontMatter
 from eval_pipeline.scoring.rows import HISTORY_COLUMNS, METRIC_COLUMNS
 from eval_pipeline.store.tables import ANSWER_COLUMNS
 from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline.timetable import Automation
 from eval_pipeline_tests.running import invoke
 
 SNAPSHOT = Path(__file__).with_name("frozen.json")
@@ -195,6 +195,38 @@ def fields_of(record: Any) -> Any:
     return _described(msgspec.inspect.type_info(record))
 
 
+def fields_of_model(model: type[Model]) -> Any:
+    """The same for what people configure, as JSON schemas have it."""
+    schema = model.model_json_schema()
+    return _of_schema(schema, schema.get("$defs", {}))
+
+
+def _of_schema(schema: dict[str, Any], known: dict[str, Any]) -> Any:
+    """A schema as `fields_of` describes types."""
+    if "$ref" in schema:
+        return _of_schema(known[schema["$ref"].rpartition("/")[2]], known)
+    if several := schema.get("anyOf") or schema.get("oneOf"):
+        parts = [_of_schema(each, known) for each in several]
+        return " | ".join(parts) if all(isinstance(each, str) for each in parts) else parts
+    if "enum" in schema or "const" in schema:
+        return " | ".join(map(repr, sorted(schema.get("enum") or [schema["const"]])))
+    if "properties" in schema:
+        return {
+            name + ("" if name in schema.get("required", []) else "?"): _of_schema(each, known)
+            for name, each in schema["properties"].items()
+        }
+    if isinstance(values := schema.get("additionalProperties"), dict):
+        names = schema.get("propertyNames")
+        return {_of_schema(names, known) if names else "*": _of_schema(values, known)}
+    if schema.get("additionalProperties") is True:
+        return {"*": "any"}
+    return WORDS.get(schema.get("type", ""), "any")
+
+
+WORDS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "none"}
+"""Types of JSON schemas, as `fields_of` names them."""
+
+
 def _described(info: msgspec.inspect.Type) -> Any:
     match info:
         case msgspec.inspect.StructType():
@@ -221,10 +253,10 @@ def _described(info: msgspec.inspect.Type) -> Any:
 def files() -> dict[str, Any]:
     """The keys of files that people write."""
     return {
-        "prompt front matter": fields_of(FrontMatter),
-        "gates.yaml": fields_of(GatesFile),
-        "engines.yaml": fields_of(EnginesFile) | {"engines": {"*": fields_of(any_entry())}},
-        "automation.yaml": fields_of(Automation),
+        "prompt front matter": fields_of_model(FrontMatter),
+        "gates.yaml": fields_of_model(GatesFile),
+        "engines.yaml": fields_of_model(engines_model()),
+        "automation.yaml": fields_of_model(Automation),
         "outputs.jsonl": fields_of(RecordedLine),
         "settings.yaml": {
             name: fields_of(find_suite(PROJECT, name).settings) for name in suite_names(PROJECT)

@@ -41,8 +41,11 @@ NEEDED_LATER = {
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
-        ("import eval_pipeline.metrics.text, eval_pipeline.metrics.rates", {"dagster", "pandas", "pyarrow"}),
-        (command_line("--help"), {"dagster", "numpy", "yaml", "jinja2", "rich"}),
+        (
+            "import eval_pipeline.metrics.text, eval_pipeline.metrics.rates",
+            {"dagster", "pandas", "pyarrow", "pydantic"},
+        ),
+        (command_line("--help"), {"dagster", "numpy", "pydantic", "yaml", "jinja2", "rich"}),
         ("import eval_pipeline.cli.score", {"dagster", "pandas", "pyarrow", "jinja2", "rich"}),
         ("import eval_pipeline.definitions", NEEDED_LATER),
         ("import eval_pipeline.frames", {"dagster", "pandas", "pyarrow", "rich", "scipy"}),

@@ -27,7 +27,7 @@ LAYERS = (
     ("files",),
     ("answers",),
     ("suite",),
-    ("golden", "prompts", "gates"),
+    ("golden", "prompts", "gates", "timetable"),
     ("suites",),
     ("scoring",),
     ("comparison",),

@@ -15,9 +15,9 @@ from benchmarks.hostile.projects import Pristine
 from benchmarks.hostile.tally import Tried, ended
 from benchmarks.hostile.targets import Command, Target
 from eval_pipeline import cli
-from eval_pipeline.automation import read_automation
 from eval_pipeline.cli import BAD_INPUT
 from eval_pipeline.project import Project
+from eval_pipeline.timetable import read_automation
 
 SPARSE = 2**40
 UNSEEN = "a file that cannot be read goes unnoticed"

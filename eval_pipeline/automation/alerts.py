@@ -10,13 +10,13 @@ import dagster as dg
 import msgspec
 from dagster import DagsterEventType
 
-from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.files import content_hash
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat, readable, table
 from eval_pipeline.secrets import keep_secret
 from eval_pipeline.store import database_url
+from eval_pipeline.timetable import Automation
 
 TARGETS = {"critical": "EVAL_PIPELINE_ALERTS_CRITICAL", "warning": "EVAL_PIPELINE_ALERTS_WARNING"}
 """Environment variables with apprise URLs, separated by blanks."""

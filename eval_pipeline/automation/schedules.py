@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 
 import dagster as dg
 
-from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.evaluations import evaluation_request, register
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompts
 from eval_pipeline.suite import Suite
+from eval_pipeline.timetable import Automation
 
 Versions = Callable[[], list[str]]
 

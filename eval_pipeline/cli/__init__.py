@@ -40,6 +40,7 @@ COMMANDS = {
     "score": "Score a file of recorded outputs against a golden set.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
+    "schema": "Write JSON Schemas of the YAML files, so that editors complete and check them.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
     "completion": "Print a script that completes commands in a shell.",
     "demo": "Evaluate everything there is, a line each, and serve the UI meanwhile.",

@@ -1,7 +1,7 @@
 """`eval-pipeline gate`: whether a change may go in."""
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -17,10 +17,12 @@ from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
 from eval_pipeline.revisions import HEAD
+from eval_pipeline.scoring import check_settings
 from eval_pipeline.stages import Workbench, prepare_asking
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
+from eval_pipeline.timetable import check_automation
 
 ALL_VERSIONS = "all versions"
 LAST_REPORT = "gate.json"
@@ -73,10 +75,9 @@ def command(
     if change:
         touched = decisions.touched_suites(project, change, chosen)
     untouched = [name for name in chosen if name not in touched]
-    problems = Problems()
-    read_engines(project.engines_file, problems)
-    if touched and len(problems):  # one problem, however many suites it keeps from being evaluated
-        decided.append(decisions.unusable(", ".join(touched), ALL_VERSIONS, "engines", list(problems)))
+    unusable = list(_unusable(project, touched))
+    if unusable:
+        decided += unusable
         touched = {}
     of_base = change and rules == "base"
     with decisions.rules_at(project, change.base) if change and of_base else nullcontext(project) as judged:
@@ -103,6 +104,19 @@ def _suites_of(project: Project) -> list[str]:
         for name in suite_names(project)
         if project.golden(name).is_dir() or project.prompts(name).is_dir()
     ]
+
+
+def _unusable(project: Project, touched: Mapping[str, decisions.Touched]) -> Iterator[decisions.Decision]:
+    """What is wrong with files that all suites share: one problem, however many it keeps from evaluation."""
+    engines, automation = Problems(), Problems()
+    read_engines(project.engines_file, engines)
+    check_automation(project, automation)
+    if touched and len(engines):
+        yield decisions.unusable(", ".join(touched), ALL_VERSIONS, "engines", list(engines))
+    if len(automation):  # nothing would start by itself any more, whatever the change touches
+        yield decisions.unusable(
+            ", ".join(touched) or "no suite", ALL_VERSIONS, "automation", list(automation)
+        )
 
 
 def _decide_all(
@@ -137,6 +151,9 @@ def _decide(
     from eval_pipeline.reports.console import Bar
 
     try:
+        problems = Problems()
+        check_settings(bench.suite, bench.golden_folder, problems)
+        problems.stop_if_any()
         asking = prepare_asking(bench, version, engine=engine, trials=trials)
         unread = change is not None and decisions.only_unread_text_changed(
             bench.project, bench.suite, asking.prompt, change.base, asking.engine.reads_prompt

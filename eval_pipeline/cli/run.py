@@ -20,6 +20,7 @@ from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import readable
+from eval_pipeline.scoring import check_settings
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
     Workbench,
@@ -31,6 +32,7 @@ from eval_pipeline.stages import (
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
+from eval_pipeline.timetable import check_automation
 
 ALL = "all"
 
@@ -181,8 +183,10 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
     """Name everything that is wrong before the first question is asked, and paid for."""
     problems = Problems()
     read_engines(project.engines_file, problems)
+    check_automation(project, problems)
     for suite, version in chosen:
         read_gates(suite, project.golden(suite.name) / GATES_FILE, problems)
+        check_settings(suite, project.golden(suite.name), problems)
         load_prompt(suite, project.prompts(suite.name), version, problems)
     if len(problems):
         for suite in dict.fromkeys(suite for suite, _ in chosen):

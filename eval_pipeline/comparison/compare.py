@@ -20,7 +20,7 @@ from eval_pipeline.comparison.records import (
     rounded,
 )
 from eval_pipeline.files import content_hash
-from eval_pipeline.gates import TOLERANCE, Gate
+from eval_pipeline.gates import TOLERANCE, Gate, plain_gates
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.problems import BadInput, Problem, bad_value
@@ -159,7 +159,7 @@ def _stop_if_stale(present: Mapping[str, str], after: Side) -> None:
 def _key(before: Side, after: Side, gates: Mapping[str, Gate], changes: Iterable[MetricChange]) -> str:
     numbers = [(each.metric, rounded(each.before), rounded(each.after)) for each in changes if each.gated]
     sides = [(side.identity, side.golden_hash) for side in (before, after)]
-    return content_hash([*sides, dict(gates), numbers])
+    return content_hash([*sides, plain_gates(gates), numbers])
 
 
 def _scores(

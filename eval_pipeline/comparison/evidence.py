@@ -20,9 +20,12 @@ from eval_pipeline.statistics.pairs import Moments, Pairs
 from eval_pipeline.statistics.verdicts import Judgement, Rules, judge_together
 from eval_pipeline.suite import Metric, Suite, Values, all_metrics
 
-DROPS: dict[Unit, Regression] = {"fraction": Regression(0.01, 0.05), "points": Regression(1.0, 5.0)}
+DROPS: dict[Unit, Regression] = {
+    "fraction": Regression(investigate=0.01, block=0.05),
+    "points": Regression(investigate=1.0, block=5.0),
+}
 """The drops that matter where `gates.yaml` says none: a point is looked at, five are too many."""
-RELATIVE = Regression(0.01, 0.05)
+RELATIVE = Regression(investigate=0.01, block=0.05)
 """The same for plain numbers, as parts of the value before."""
 MOST_INFLUENCES = 3
 
@@ -152,4 +155,4 @@ def drops_of(gate: Gate | None, unit: Unit, before: float | None) -> Regression:
     if unit in DROPS:
         return DROPS[unit]
     size = abs(before) if before is not None and math.isfinite(before) else 0.0
-    return Regression(RELATIVE.investigate * size, RELATIVE.block * size)
+    return Regression(investigate=RELATIVE.investigate * size, block=RELATIVE.block * size)

@@ -10,7 +10,7 @@ import msgspec
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison, rounded
 from eval_pipeline.files import Violation, content_hash, file_bytes, read_json, write_json
-from eval_pipeline.gates import Gate
+from eval_pipeline.gates import Gate, plain_gates
 from eval_pipeline.problems import Problems
 from eval_pipeline.scoring import Evaluation
 
@@ -100,7 +100,7 @@ def result_key(evaluation: Evaluation, comparison: Comparison | None, gates: Map
         return comparison.key
     values = [(name, rounded(evaluation.summary.metrics[name].value)) for name in sorted(gates)]
     identity = evaluation.identity
-    return content_hash([identity.outputs, identity.golden_hash, dict(gates), values])
+    return content_hash([identity.outputs, identity.golden_hash, plain_gates(gates), values])
 
 
 def approvals_of(golden: Path, key: str, now: datetime.datetime | None = None) -> tuple[Approval, ...]:

@@ -9,11 +9,12 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import msgspec
 
-from eval_pipeline.answers import Answer, Trials
+from eval_pipeline.answers import Answer
+from eval_pipeline.engines.fields import AtLeastOne, Trials
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import EngineEntry, Use, register
 from eval_pipeline.engines.pool import in_parallel
@@ -22,12 +23,16 @@ from eval_pipeline.problems import bad_value
 
 
 @register
-class CallableEntry(EngineEntry, frozen=True, tag="callable"):
+class CallableEntry(EngineEntry):
     """A Python function, `package.module:function`, sync or async."""
 
+    kind: Literal["callable"] = "callable"
     function: str
-    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 8
+    """`package.module:function`: it gets the rendered prompt and the case's variables."""
+    concurrency: AtLeastOne = 8
+    """How many calls are under way at once."""
     trials: Trials = 3
+    """How often every case is asked."""
     description: str = ""
 
     def reads(self, file: PurePosixPath, suite: str, version: str) -> bool:

@@ -1,7 +1,7 @@
 """Metered calls: what one of them is, what comes back, and how it fails."""
 
 from types import TracebackType
-from typing import Annotated, Protocol, Self
+from typing import Protocol, Self
 
 import msgspec
 
@@ -28,18 +28,6 @@ _WITHHELD = {
     REFUSAL: (REFUSED, "the model refused"),
     CONTENT_FILTER: (REFUSED, "the endpoint's content filter withheld the answer"),
 }
-
-
-Positive = Annotated[float, msgspec.Meta(gt=0)]
-
-
-class Timeouts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a call may take, in seconds."""
-
-    connect: Positive = 10.0
-    read: Positive = 60.0
-    """Between two pieces of an answer, or before the first."""
-    total: Positive = 120.0
 
 
 class Reply(msgspec.Struct, frozen=True):

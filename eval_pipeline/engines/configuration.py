@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+from pydantic import Field, create_model
 
-from eval_pipeline.answers import TrialRange
 from eval_pipeline.engines.interface import Engine
 from eval_pipeline.engines.journal import JUDGE
 from eval_pipeline.engines.kinds import EngineEntry, MeteredEntry, Use, any_entry
-from eval_pipeline.files import Violation, read_yaml
+from eval_pipeline.files import Violation
+from eval_pipeline.files.models import Model, field_at, read_model
+from eval_pipeline.files.words import did_you_mean
 from eval_pipeline.problems import Problems, bad_value, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, versions_in
@@ -22,32 +23,34 @@ if TYPE_CHECKING:
     from eval_pipeline.engines.metered import MeteredEngine
 
 
-class EnginesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EnginesFile(Model):
     """The content of `engines.yaml`."""
 
     default: str
+    """The engine of all prompt versions that name none."""
     engines: dict[str, EngineEntry]
+    """The engines by name. A prompt version may name one of these, and nothing else."""
+
+
+def engines_model() -> type[EnginesFile]:
+    """The content of `engines.yaml`, with the kinds that are registered."""
+    described = EnginesFile.model_fields["engines"]
+    engines: Any = (dict[str, any_entry()], Field(description=described.description))  # type: ignore[misc]
+    return create_model("EnginesFile", __base__=EnginesFile, __doc__=EnginesFile.__doc__, engines=engines)
 
 
 def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
     """The engines of a project, or None where the file has problems."""
-    fields = [("engines", dict[str, any_entry()])]  # type: ignore[misc]
-    content = cast(type[EnginesFile], msgspec.defstruct("EnginesFile", fields, bases=(EnginesFile,)))
-    file = read_yaml(path, content, problems, _violations)
-    return EnginesFile(file.default, file.engines) if file else None
+    file = read_model(path, engines_model(), problems, _unknown_default)
+    return EnginesFile.model_construct(default=file.default, engines=file.engines) if file else None
 
 
-def _violations(file: EnginesFile) -> Iterable[Violation]:
-    for name, entry in file.engines.items():
-        for violation in entry.violations():
-            yield violation._replace(path=("engines", name, *violation.path))
-        trials = getattr(entry, "trials", 1)
-        if isinstance(trials, TrialRange) and trials.min > trials.max:
-            remedy = "Let min be the smaller number."
-            yield Violation(("engines", name, "trials", "max"), "is less than min", remedy)
-    if file.default not in file.engines:
-        remedy = f"Engines: {', '.join(file.engines)}."
-        yield Violation(("default",), f"{file.default!r} is not an engine", remedy)
+def _unknown_default(file: Any) -> Iterator[Violation]:
+    default, engines = field_at(file, "default"), field_at(file, "engines")
+    if isinstance(default, str) and isinstance(engines, dict) and default not in engines:
+        names = [str(name) for name in engines]
+        remedy = f"{did_you_mean(default, names)}Engines: {', '.join(names)}."
+        yield Violation(("default",), f"{default!r} is not an engine", remedy)
 
 
 def open_engine(

@@ -17,7 +17,8 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from eval_pipeline.answers import TIMEOUT
-from eval_pipeline.engines.calls import CONNECTION, MALFORMED, TOO_LARGE, CallFailed, Timeouts
+from eval_pipeline.engines.calls import CONNECTION, MALFORMED, TOO_LARGE, CallFailed
+from eval_pipeline.engines.fields import Timeouts
 from eval_pipeline.problems import bad_value
 
 LARGEST_REPLY = 8 * 2**20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,9 +17,10 @@ from eval_pipeline.suite import Suite
 
 
 @register
-class EmbeddedEntry(EngineEntry, frozen=True, tag="embedded"):
+class EmbeddedEntry(EngineEntry):
     """The suite's own classical system."""
 
+    kind: Literal["embedded"] = "embedded"
     description: str = ""
 
     def serves(self, suite: Suite) -> bool:

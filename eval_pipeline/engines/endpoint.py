@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
+from pydantic import Field, ValidationInfo, field_validator
 
-from eval_pipeline.answers import MOST_TOKENS, TIMEOUT, AtLeastOne, Trials
+from eval_pipeline.answers import MOST_TOKENS, TIMEOUT
 from eval_pipeline.engines.calls import (
     DENIED,
     MALFORMED,
@@ -24,15 +25,15 @@ from eval_pipeline.engines.calls import (
     REJECTED,
     SERVER,
     CallFailed,
-    Positive,
     Reply,
-    Timeouts,
     withheld,
 )
 from eval_pipeline.engines.estimates import estimated_tokens
+from eval_pipeline.engines.fields import Amount, AtLeastOne, Count, Positive, Timeouts, Trials
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
 from eval_pipeline.files import Violation, content_hash
+from eval_pipeline.files.models import Model, refusal
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.secrets import HIDDEN, forms_of, keep_secret, masked, pattern_of
@@ -50,26 +51,23 @@ _SECRET_NAME = re.compile(r".*(key|token|secret|password|sig|signature|code)", r
 
 PROTECTED = ("messages", "model")
 
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
-
-class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Prices(Model):
     """Dollars per million tokens."""
 
     prompt: Amount
     completion: Amount
 
 
-class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a run may spend at most."""
+class Budget(Model):
+    """What a run may spend at most; the next run goes on where it stopped."""
 
     calls: Count | None = None
     tokens: Count | None = None
     dollars: Amount | None = None
 
 
-class SuiteLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SuiteLimits(Model):
     """How fast one suite may ask, within the limits of the engine."""
 
     concurrency: AtLeastOne | None = None
@@ -78,48 +76,78 @@ class SuiteLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @register
-class EndpointEntry(MeteredEntry, frozen=True, tag="endpoint"):
+class EndpointEntry(MeteredEntry):
     """A chat completions URL, the model to ask there, and within which limits."""
 
+    kind: Literal["endpoint"] = "endpoint"
     url: str
     """The base, such as https://host/v1, without credentials."""
     model: str
+    """The name of the model there."""
     key_variable: str | None = None
-    header_variables: dict[str, str] = msgspec.field(default_factory=dict)
+    """The environment variable that holds the key; keys stand in no file."""
+    header_variables: dict[str, str] = Field(default_factory=dict)
     """Headers that are sent as well, each with the environment variable that holds its value."""
     temperature: float | None = 0.0
+    """How much chance there is in an answer."""
     seed: int | None = None
+    """What chance starts from, where the endpoint knows such a thing."""
     structured_output: bool = True
+    """Whether the suite's output schema is sent along."""
     max_tokens: AtLeastOne | None = None
+    """How many tokens an answer may have."""
     timeouts: Timeouts = Timeouts()
-    extra_body: dict[str, Any] = msgspec.field(default_factory=dict)
+    """How long a call may take, in seconds."""
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of the request."""
     concurrency: AtLeastOne = 8
+    """How many calls are under way at once, over all processes."""
     requests_per_minute: Positive | None = None
+    """How often all processes together may ask."""
     tokens_per_minute: Positive | None = None
-    suites: dict[str, SuiteLimits] = msgspec.field(default_factory=dict)
+    """How many tokens all processes together may use."""
+    suites: dict[str, SuiteLimits] = Field(default_factory=dict)
     """What single suites may take of it at most."""
     attempts: AtLeastOne = 5
+    """How often a call is tried."""
     prices: Prices | None = None
+    """Dollars per million tokens."""
     budget: Budget | None = None
+    """What a run may spend at most."""
     trials: Trials = 3
+    """How often every case is asked."""
     description: str = ""
 
-    def __repr__(self) -> str:
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         place = _place(self.url)
-        return f"EndpointEntry({place.bare if place else HIDDEN!r}, {self.model!r})"
+        yield from ((None, place.bare if place else HIDDEN), (None, self.model))
 
-    def violations(self) -> Iterable[Violation]:
-        """What is wrong with the entry beyond the types of its fields. No message quotes the URL."""
-        if _place(self.url) is None:
-            yield Violation(("url",), "is not a usable URL", "Write https://host/v1.")
-        elif _holds_credentials(self.url):
+    @field_validator("url")
+    @classmethod
+    def _usable(cls, url: str) -> str:
+        """No message quotes the URL."""
+        if _place(url) is None:
+            raise refusal(Violation((), "is not a usable URL", "Write https://host/v1."))
+        if _holds_credentials(url):
             remedy = "Name an environment variable as key_variable, or one for a header as header_variables."
-            yield Violation(("url",), "holds credentials, which stand in no file", remedy)
-        for name in PROTECTED:
-            if name in self.extra_body:
-                yield Violation(("extra_body", name), "cannot be set here", "Remove it.")
-        if self.budget and self.budget.dollars is not None and self.prices is None:
-            yield Violation(("budget", "dollars"), "cannot be held without prices", "Add prices.")
+            raise refusal(Violation((), "holds credentials, which stand in no file", remedy))
+        return url
+
+    @field_validator("extra_body")
+    @classmethod
+    def _of_ours_nothing(cls, body: dict[str, Any]) -> dict[str, Any]:
+        wrong = [Violation((name,), "cannot be set here", "Remove it.") for name in PROTECTED if name in body]
+        if wrong:
+            raise refusal(*wrong)
+        return body
+
+    @field_validator("budget")
+    @classmethod
+    def _with_prices(cls, budget: Budget | None, info: ValidationInfo) -> Budget | None:
+        limited = budget is not None and budget.dollars is not None
+        if limited and "prices" in info.data and info.data["prices"] is None:
+            raise refusal(Violation(("dollars",), "cannot be held without prices", "Add prices."))
+        return budget
 
     def metered(self, name: str, project: Project, suite: Suite, schema: dict[str, Any] | None) -> Metered:
         """What to ask for outputs of that schema; None for plain text."""
@@ -247,8 +275,6 @@ class EndpointClient:
         key: str | None,
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        for violation in entry.violations():
-            raise bad_value(".".join(map(str, violation.path)), violation.message, violation.remedy)
         if key is not None and not re.fullmatch(r"[\x21-\x7e]+", key):
             where = entry.key_variable or "key"
             raise bad_value(where, "is not a key: it is empty or has spaces or special characters")

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
+import re
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import reduce
 from operator import or_
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
+from pydantic import ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from eval_pipeline.answers import Trials
 from eval_pipeline.engines.interface import Engine
 from eval_pipeline.files import Violation
+from eval_pipeline.files.models import Model, refusal, violations_in
+from eval_pipeline.files.violations import CLOSE
+from eval_pipeline.files.words import not_a_choice
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt
 from eval_pipeline.store import database_url
@@ -24,8 +31,8 @@ if TYPE_CHECKING:
     from eval_pipeline.engines.calls import Client
     from eval_pipeline.engines.metered import Limits, MeteredEngine
 
-MODULES = ("embedded", "recorded", "callable", "endpoint", "local")
-"""The modules of this package that register a kind."""
+_REGISTERS = re.compile(r"^@register\b", re.MULTILINE)
+"""The line by which a module of this package is known to hold a kind; the others are not imported for it."""
 
 
 class Use(NamedTuple):
@@ -38,12 +45,16 @@ class Use(NamedTuple):
     sample: str
 
 
-class EngineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """An engine of `engines.yaml`. A subclass is a kind; its tag is what `kind` says."""
+def _with_kind(schema: dict[str, Any]) -> None:
+    """In a file the kind must be said."""
+    if "kind" in schema["properties"]:
+        schema["required"] = ["kind", *schema.get("required", [])]
 
-    def violations(self) -> Iterable[Violation]:
-        """What is wrong with the entry beyond the types of its fields."""
-        return ()
+
+class EngineEntry(Model):
+    """An engine of `engines.yaml`. A subclass is a kind, and begins with `kind: Literal["name"] = "name"`."""
+
+    model_config = ConfigDict(json_schema_extra=_with_kind)
 
     def serves(self, suite: Suite) -> bool:
         """Whether it can answer the cases of a suite."""
@@ -67,7 +78,7 @@ class Metered(NamedTuple):
     trials: Trials
 
 
-class MeteredEntry(EngineEntry, frozen=True):
+class MeteredEntry(EngineEntry):
     """An engine that reads what it is asked, and whose calls are journaled and limited."""
 
     @abstractmethod
@@ -110,21 +121,48 @@ Entry = TypeVar("Entry", bound=type[EngineEntry])
 
 
 def register(entry: Entry) -> Entry:
-    """Make a kind known by its tag."""
-    _registered[str(entry.__struct_config__.tag)] = entry
+    """Make a kind known by its name."""
+    kind: type[EngineEntry] = entry
+    _registered[kind.model_fields["kind"].default] = kind
     return entry
 
 
 def kinds() -> Mapping[str, type[EngineEntry]]:
-    """Every kind by its tag, in the order of their tags."""
-    for module in MODULES:
-        importlib.import_module(f"eval_pipeline.engines.{module}")
+    """Every kind by its name, in the order of their names."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        source = Path(__file__).with_name(f"{module.name}.py")
+        if _REGISTERS.search(source.read_text(encoding="utf-8")):
+            importlib.import_module(f"{__package__}.{module.name}")
     return dict(sorted(_registered.items()))
 
 
 def any_entry() -> Any:
     """The type of an entry of any kind."""
-    return reduce(or_, kinds().values())
+    known = kinds()
+
+    def of_its_kind(value: Any, other: ValidatorFunctionWrapHandler) -> EngineEntry:
+        if not isinstance(value, dict):
+            return next(iter(known.values())).model_validate(value)  # says what it is instead
+        if "kind" not in value:
+            raise refusal(*_without_kind(value, known))
+        if not isinstance(value["kind"], str) or value["kind"] not in known:
+            message, remedy = not_a_choice(value["kind"], known, "kind of engine", "Kinds")
+            raise refusal(Violation(("kind",), message, remedy))
+        return known[value["kind"]].model_validate(value)
+
+    return Annotated[reduce(or_, known.values()), Field(discriminator="kind"), WrapValidator(of_its_kind)]
+
+
+def _without_kind(value: dict[Any, Any], known: Mapping[str, type[EngineEntry]]) -> list[Violation]:
+    """One problem where `kind` is missing or misspelt; with a usable value, those of other fields, too."""
+    near = get_close_matches("kind", [name for name in value if isinstance(name, str)], 1, CLOSE)
+    if not near:
+        return [Violation(("kind",), "is missing", f"Add it: {', '.join(known)}.")]
+    typo = Violation((near[0],), "is not a known field", "Did you mean kind?")
+    if not isinstance(value[near[0]], str) or value[near[0]] not in known:
+        return [typo]
+    rest = {name: member for name, member in value.items() if name != near[0]}
+    return [typo, *violations_in(rest, known[value[near[0]]])]
 
 
 def output_schema(suite: Suite) -> dict[str, Any] | None:

@@ -7,13 +7,14 @@ import os
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
+from pydantic import Field
 
-from eval_pipeline.answers import Trials
-from eval_pipeline.engines.calls import Reply, Timeouts
+from eval_pipeline.engines.calls import Reply
 from eval_pipeline.engines.endpoint import EndpointClient, EndpointEntry
+from eval_pipeline.engines.fields import AtLeastOne, Timeouts, Trials
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
 from eval_pipeline.files import content_hash
@@ -30,17 +31,20 @@ SYSTEM_TOKENS = 30
 
 
 @register
-class LocalEntry(MeteredEntry, frozen=True, tag="local"):
+class LocalEntry(MeteredEntry):
     """A GGUF file and how to run it: one thread, no cache of prompts, so that a seed settles the text."""
 
+    kind: Literal["local"] = "local"
     path: str | None = None
     """The model's weights; those that `make local` installs where it is not given."""
-    context: Annotated[int, msgspec.Meta(ge=256)] = 4096
+    context: Annotated[int, Field(ge=256)] = 4096
     """How many tokens prompt and answer may have together."""
     temperature: float = 0.0
     seed: int = 1
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 256
+    max_tokens: AtLeastOne = 256
+    """How many tokens an answer may have."""
     structured_output: bool = True
+    """Whether the suite's output schema is sent along."""
     timeouts: Timeouts = Timeouts(read=300.0, total=300.0)
     trials: Trials = 1
     description: str = ""
@@ -103,8 +107,8 @@ class LocalClient:
         self._suite = suite
         self._schema = schema
         self._entry = EndpointEntry(
-            "http://127.0.0.1/v1",
-            file.stem,
+            url="http://127.0.0.1/v1",
+            model=file.stem,
             temperature=entry.temperature,
             seed=entry.seed,
             max_tokens=entry.max_tokens,
@@ -117,7 +121,7 @@ class LocalClient:
         self._process: asyncio.subprocess.Process | None = None
 
     def _at(self, url: str) -> EndpointClient:
-        return EndpointClient(msgspec.structs.replace(self._entry, url=url), self._suite, self._schema, None)
+        return EndpointClient(self._entry.model_copy(update={"url": url}), self._suite, self._schema, None)
 
     def body(self, request: Request) -> bytes:
         """The exact body of the call."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from msgspec.structs import replace
+from pydantic import field_validator
 
 from eval_pipeline.answers import MISSING, Answer
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import EngineEntry, Use, register
 from eval_pipeline.files import Violation, files_hash, write_text
+from eval_pipeline.files.models import refusal
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.revisions import SHORT_COMMIT, text_at
@@ -18,17 +21,21 @@ from eval_pipeline.suite import Suite
 
 
 @register
-class RecordedEntry(EngineEntry, frozen=True, tag="recorded"):
+class RecordedEntry(EngineEntry):
     """A file of outputs; `{suite}` and `{version}` in its path are filled in."""
 
+    kind: Literal["recorded"] = "recorded"
     path: str
+    """The file, from the project's folder on: `recorded/{suite}/{version}.jsonl`."""
     description: str = ""
 
-    def violations(self) -> Iterable[Violation]:
-        """Placeholders that are not filled in."""
-        if set("{}") & set(_filled(self.path, "", "")):
+    @field_validator("path")
+    @classmethod
+    def _without_other_placeholders(cls, path: str) -> str:
+        if set("{}") & set(_filled(path, "", "")):
             remedy = "Only {suite} and {version} are filled in."
-            yield Violation(("path",), "has a placeholder that nobody fills in", remedy)
+            raise refusal(Violation((), "has a placeholder that nobody fills in", remedy))
+        return path
 
     def reads(self, file: PurePosixPath, suite: str, version: str) -> bool:
         """The outputs of a version."""

@@ -1,60 +1,35 @@
 """`gates.yaml`: the gates of a suite, checked before they are used."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from msgspec.structs import replace
-
-from eval_pipeline.files import Violation, read_yaml
-from eval_pipeline.gates.gate import (
-    ERROR_GATE,
-    LARGEST_ERROR_RATE,
-    NUMBER,
-    Bound,
-    Gate,
-    GatesFile,
-    Regression,
-    is_bound,
-)
+from eval_pipeline.files import Violation
+from eval_pipeline.files.models import field_at, read_model
+from eval_pipeline.files.words import did_you_mean
+from eval_pipeline.gates.gate import ERROR_GATE, LARGEST_ERROR_RATE, NUMBER, Bound, Gate, GatesFile, is_bound
 from eval_pipeline.numbers import limit
 from eval_pipeline.problems import BadInput, Problem, Problems
-from eval_pipeline.suite import ERROR_RATE, Suite, all_metrics, quantities
+from eval_pipeline.suite import ERROR_RATE, Metric, Suite, TrialMetric, all_metrics, quantities
 
 GATES_FILE = "gates.yaml"
+
+
+BOUNDS = ("fail", "pass", "excellent", "warn")
 
 
 def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
     """The gates of a suite, from a `gates.yaml`; the gate on errors is always among them."""
     known = quantities(suite)
 
-    def check(file: GatesFile) -> Iterable[Violation]:
-        for name, gate in file.metrics.items():
-            better = None
-            if name in known:
-                better = ">" if known[name].direction == "higher" else "<"
-            else:
-                remedy = f"Metrics: {_listed(known)}."
-                yield Violation(("metrics", name), "is not a metric of the suite", remedy)
-            fraction = name in known and known[name].unit == "fraction"
-            for field in ("fail", "pass", "excellent", "warn"):
-                text = getattr(gate, "passes" if field == "pass" else field)
-                yield from _bound_violations(("metrics", name, field), text, better, fraction)
-            yield from _regression_violations(("metrics", name, "regression"), gate.regression, fraction)
-            if (
-                name == ERROR_RATE.name
-                and is_bound(gate.fail)
-                and Bound.parse(gate.fail).limit > LARGEST_ERROR_RATE
-            ):
-                remedy = f"More than {limit(LARGEST_ERROR_RATE)} fails in every suite."
-                yield Violation(("metrics", name, "fail"), f"{gate.fail!r} is too lenient", remedy)
-        if not file.metrics:
-            yield Violation(("metrics",), "is empty", "Without a gate nothing would ever fail.")
-        for measure, gate in file.operations.items():
-            for field in ("fail", "pass", "excellent", "warn"):
-                text = getattr(gate, "passes" if field == "pass" else field)
-                yield from _bound_violations(("operations", measure, field), text, "<", False)
+    def check(value: Any) -> Iterator[Violation]:
+        for name, gate in _gates(value, "metrics"):
+            yield from _metric_violations(name, gate, known)
+        for measure, gate in _gates(value, "operations"):
+            for field in BOUNDS:
+                yield from _bound_violations(("operations", measure, field), gate.get(field), "<", False)
 
-    file = read_yaml(path, GatesFile, problems, check)
+    file = read_model(path, GatesFile, problems, check)
     gates = dict(file.metrics) if file else {}
     gates.setdefault(ERROR_RATE.name, ERROR_GATE)
     return gates
@@ -62,36 +37,56 @@ def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
 
 def read_operation_gates(path: Path) -> dict[str, Gate]:
     """The limits on latency and cost; none where the file cannot be used, which the metrics say."""
-    file = read_yaml(path, GatesFile, Problems()) if path.is_file() else None
+    file = read_model(path, GatesFile, Problems()) if path.is_file() else None
     return {str(name): gate for name, gate in file.operations.items()} if file else {}
 
 
-def _bound_violations(
-    path: tuple[str, str, str], text: str | None, better: str | None, fraction: bool
-) -> Iterable[Violation]:
-    """A bound that cannot be read, can never hold, or would let bad values pass."""
-    if text is None:
+def _gates(value: Any, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The gates of one part of the file, as far as they look like some."""
+    gates = field_at(value, part)
+    for name, gate in gates.items() if isinstance(gates, dict) else ():
+        if isinstance(name, str):
+            yield name, gate if isinstance(gate, dict) else {}
+
+
+def _metric_violations(
+    name: str, gate: Mapping[str, Any], known: Mapping[str, Metric | TrialMetric]
+) -> Iterator[Violation]:
+    """What a gate says that its metric denies."""
+    metric = known.get(name)
+    if metric is None:
+        remedy = f"{did_you_mean(name, known)}Metrics: {_listed(known)}."
+        yield Violation(("metrics", name), "is not a metric of the suite", remedy)
         return
-    if not is_bound(text):
-        yield Violation(path, f"{text!r} is not a bound", "Write for example '>= 0.70'.")
+    better, fraction = ">" if metric.direction == "higher" else "<", metric.unit == "fraction"
+    for field in BOUNDS:
+        yield from _bound_violations(("metrics", name, field), gate.get(field), better, fraction)
+    block = field_at(gate, "regression", "block")
+    if fraction and isinstance(block, int | float) and block > 1:
+        remedy = "Five points are 0.05."
+        yield Violation(("metrics", name, "regression", "block"), "can never be reached", remedy)
+    fail = gate.get("fail", "")
+    if name == ERROR_RATE.name and _usable(fail) and Bound.parse(fail).limit > LARGEST_ERROR_RATE:
+        remedy = f"More than {limit(LARGEST_ERROR_RATE)} fails in every suite."
+        yield Violation(("metrics", name, "fail"), f"{fail!r} is too lenient", remedy)
+
+
+def _bound_violations(
+    path: tuple[str, str, str], text: Any, better: str, fraction: bool
+) -> Iterable[Violation]:
+    """A bound that can never hold, or would let bad values pass."""
+    if not _usable(text):
         return
     bound, bad_news = Bound.parse(text), path[-1] in ("fail", "warn")
-    if better and (bound.sign[0] == better) == bad_news:
+    if (bound.sign[0] == better) == bad_news:
         remedy = f"Of this metric {'higher' if better == '>' else 'lower'} values are better."
         yield Violation(path, f"{text!r} points the wrong way", remedy)
     if fraction and not -1 <= bound.limit <= 1:
         yield Violation(path, f"{text!r} is out of range", "This metric is a fraction: 5 % is 0.05.")
 
 
-def _regression_violations(
-    path: tuple[str, str, str], rules: Regression | None, fraction: bool
-) -> Iterable[Violation]:
-    if rules is None:
-        return
-    if rules.block < rules.investigate:
-        yield Violation((*path, "block"), "is less than investigate", "Let the larger drop block.")
-    if fraction and rules.block > 1:
-        yield Violation((*path, "block"), "can never be reached", "Five points are 0.05.")
+def _usable(text: Any) -> bool:
+    return isinstance(text, str) and is_bound(text)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -114,10 +109,9 @@ def override(gates: Mapping[str, Gate], text: str, suite: Suite) -> dict[str, Ga
             continue
         metric = metrics[name]
         worse, fine = ("<", ">=") if metric.direction == "higher" else (">", "<=")
-        gate = gates.get(metric.name, Gate("", ""))
-        changed[metric.name] = replace(
-            gate, fail=f"{worse} {limit}", passes=f"{fine} {limit}", excellent=None, warn=None
-        )
+        limits = Gate(fail=f"{worse} {limit}", passes=f"{fine} {limit}")
+        bounds = {"fail": limits.fail, "passes": limits.passes, "excellent": None, "warn": None}
+        changed[metric.name] = gates.get(metric.name, limits).model_copy(update=bounds)
     if wrong:
         raise BadInput(wrong)
     return changed

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
 
-import msgspec
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
+from eval_pipeline.files import Violation
+from eval_pipeline.files.models import Model, refusal
+from eval_pipeline.files.words import kind_of
 from eval_pipeline.numbers import Unit, limit
 from eval_pipeline.suite import Severity
 
@@ -45,24 +49,60 @@ class Bound(NamedTuple):
         return f"{self.sign} {limit(self.limit, unit)}"
 
 
-class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+def is_bound(text: str) -> bool:
+    """Whether a text is a bound such as `>= 0.70`."""
+    return _BOUND.fullmatch(text) is not None
+
+
+def _readable(text: Any) -> Any:
+    said = f"{text!r} is not" if isinstance(text, str) else f"is {kind_of(text)}, not"
+    if not isinstance(text, str) or not is_bound(text):
+        raise refusal(Violation((), f"{said} a bound", "Write for example '>= 0.70'."))
+    return text
+
+
+BoundText = Annotated[
+    str, BeforeValidator(_readable), Field(json_schema_extra={"pattern": f"^{_BOUND.pattern}$"})
+]
+"""A bound as a file holds it."""
+Drop = Annotated[float, Field(ge=0)]
+
+
+class Regression(Model):
     """Drops, in the metric's own unit, from which a person looks, and beyond which a change stops."""
 
-    investigate: Annotated[float, msgspec.Meta(ge=0)]
-    block: Annotated[float, msgspec.Meta(ge=0)]
+    investigate: Drop
+    """From this drop on a person looks: 0.01 is a percentage point of a fraction."""
+    block: Drop
+    """Beyond this drop a change stops."""
     beyond: Literal["block", "needs_approval"] = "block"
+    """Whether an approval lets a larger drop pass."""
+
+    @field_validator("block")
+    @classmethod
+    def _larger(cls, block: float, info: ValidationInfo) -> float:
+        if block < info.data.get("investigate", 0.0):
+            raise refusal(Violation((), "is less than investigate", "Let the larger drop block."))
+        return block
 
 
-class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Gate(Model):
     """What `gates.yaml` says of one metric."""
 
-    fail: str
-    passes: str = msgspec.field(name="pass")
-    excellent: str | None = None
-    warn: str | None = None
+    fail: BoundText
+    """Which values fail: "< 0.60"."""
+    passes: BoundText = Field(validation_alias="pass", serialization_alias="pass")
+    """Which values pass: ">= 0.70". What neither fails nor passes is a warning."""
+    excellent: BoundText | None = None
+    """Which values excel: ">= 0.85"."""
+    warn: BoundText | None = None
+    """Which values deserve a look though their zone is fine."""
     severity: Severity = "critical"
+    """Whether the fail zone stops a change, or is a warning."""
     regression: Regression | None = None
+    """Which drops matter; by default one and five points."""
     inconclusive: Literal["investigate", "block"] = "investigate"
+    """What a drop leads to that may be chance."""
 
     @property
     def bounds(self) -> dict[str, Bound]:
@@ -83,12 +123,20 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.warn is not None and Bound.parse(self.warn).holds(value)
 
 
-class GatesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GatesFile(Model):
     """The content of `gates.yaml`."""
 
     metrics: dict[str, Gate]
-    operations: dict[Literal["latency_p95_ms", "cost_usd_per_answer"], Gate] = {}
+    """The gate of each metric of the suite."""
+    operations: dict[Literal["latency_p95_ms", "cost_usd_per_answer"], Gate] = Field(default_factory=dict)
     """Limits on what asking costs in time and money."""
+
+    @field_validator("metrics")
+    @classmethod
+    def _some(cls, metrics: dict[str, Gate]) -> dict[str, Gate]:
+        if not metrics:
+            raise refusal(Violation((), "is empty", "Without a gate nothing would ever fail."))
+        return metrics
 
 
 LARGEST_ERROR_RATE = 0.01
@@ -96,6 +144,6 @@ ERROR_GATE = Gate(fail=f"> {LARGEST_ERROR_RATE}", passes=f"<= {LARGEST_ERROR_RAT
 """In every suite: more than one case in a hundred without a usable output is a failure."""
 
 
-def is_bound(text: str) -> bool:
-    """Whether a text is a bound such as `>= 0.70`."""
-    return _BOUND.fullmatch(text) is not None
+def plain_gates(gates: Mapping[str, Gate]) -> dict[str, Any]:
+    """Gates as plain values, every field named as in a file: what identifies them."""
+    return {name: gate.model_dump(by_alias=True) for name, gate in gates.items()}

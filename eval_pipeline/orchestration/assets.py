@@ -19,9 +19,9 @@ from eval_pipeline.decisions import Standings, objections_to, propose, standings
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
-from eval_pipeline.orchestration.io_manager import Report, StoreIOManager
+from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import comparison_metadata
-from eval_pipeline.orchestration.progress import LogProgress
+from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import image
@@ -30,40 +30,30 @@ from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline.suite import Suite, quantities, suite_code
 
-STORE = "store"
-PROGRESS = "progress"
-WORKBENCHES = "workbenches"
-
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
 class EvaluationConfig(dg.Config):
     """How a version is evaluated; every field has a sensible default."""
 
-    engine: str | None = None
-    trials: Any = Field(default=None, description="A number, or a range such as {min: 1, max: 5}.")
-    sample: str = stages.DEFAULT_SAMPLE
+    engine: str | None = Field(
+        default=None,
+        description="An engine of engines.yaml; by default the prompt's own, else the default one.",
+    )
+    trials: Any = Field(
+        default=None,
+        description="A number from 1 on, or a range such as {min: 1, max: 5}; by default the engine's own.",
+    )
+    sample: str = Field(
+        default=stages.DEFAULT_SAMPLE,
+        description="Answers of metered engines are reused within a sample; a new label asks afresh.",
+    )
 
 
 class ComparisonConfig(dg.Config):
     """What an evaluation is compared with besides the baseline."""
 
     since: str = Field(default=HEAD, description="A revision of Git: what was in use there is replaced.")
-
-
-class Workbenches:
-    """One workbench for each suite of a run, so that the steps of a run load everything once."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._run_id = ""
-        self._benches: dict[str, stages.Workbench] = {}
-
-    def of(self, suite: Suite, run_id: str) -> stages.Workbench:
-        """The workbench of a suite in a run; the next run starts with a new one."""
-        if run_id != self._run_id:
-            self._run_id, self._benches = run_id, {}
-        return self._benches.setdefault(suite.name, stages.Workbench(self._project, suite))
 
 
 def evaluation_job(suite: str) -> str:
@@ -78,15 +68,6 @@ def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
         selection=dg.AssetSelection.assets(*assets),
         description=f"Evaluates a prompt version of {suite.name}, from the golden set to the report.",
     )
-
-
-def build_resources(project: Project) -> dict[str, Any]:
-    """What the assets of every suite share."""
-    return {
-        WORKBENCHES: Workbenches(project),
-        STORE: StoreIOManager(project.state),
-        PROGRESS: dg.ResourceDefinition.hardcoded_resource(LogProgress),
-    }
 
 
 def build_chain(suite: Suite, project: Project) -> list[dg.AssetsDefinition]:

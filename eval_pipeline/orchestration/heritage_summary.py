@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from eval_pipeline.numbers import NOTHING, number
-from eval_pipeline.orchestration.assets import STORE
 from eval_pipeline.orchestration.io_manager import StoreIOManager
+from eval_pipeline.orchestration.resources import STORE
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions

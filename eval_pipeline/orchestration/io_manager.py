@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import msgspec
+from pydantic import Field, PrivateAttr
 
 from eval_pipeline.files import data_frame, typed_table
 from eval_pipeline.scoring import Evaluation, Identity
@@ -33,17 +35,21 @@ class Report(msgspec.Struct, frozen=True):
         return data_frame(typed_table(dict.fromkeys(row, "text"), [row]))
 
 
-class StoreIOManager(dg.IOManager):
+class StoreIOManager(dg.ConfigurableIOManager):
     """Keeps what assets return, and opens the latest of it for assets downstream.
 
     Within a run the value that this very run made is handed on, so that two runs on one
     partition never read each other's half-finished work.
     """
 
-    def __init__(self, root: Path) -> None:
-        self.store = Store(root)
-        self._run_id = ""
-        self._made: dict[tuple[str, ...], Any] = {}
+    root: str = Field(description="The folder that holds all state: answers, scores, reports.")
+    _run_id: str = PrivateAttr("")
+    _made: dict[tuple[str, ...], Any] = PrivateAttr(default_factory=dict)
+
+    @cached_property
+    def store(self) -> Store:
+        """Where values are kept."""
+        return Store(Path(self.root))
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         """Keep a value."""

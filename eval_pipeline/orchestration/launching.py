@@ -17,6 +17,7 @@ from eval_pipeline.decisions import FailedCheck, Objections, Standings, objectio
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
+from eval_pipeline.orchestration.resources import PROGRESS, build_resources
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
@@ -126,7 +127,7 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         result = dg.materialize(
             [build_summary(project)],
             instance=instance,
-            resources=assets.build_resources(project),
+            resources=build_resources(project),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
         return list(result.get_asset_check_evaluations())
@@ -141,7 +142,7 @@ def execute(
     definitions = dg.Definitions(
         assets=chain,
         jobs=[assets.build_job(suite, chain)],
-        resources=assets.build_resources(project),
+        resources=build_resources(project),
         executor=dg.in_process_executor,
     )
     partitions = partitions_of(suite.name).name
@@ -161,7 +162,7 @@ def execute(
                 },
             },
             tags={PROCESS_TAG: this_process()},
-            resources={assets.PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
+            resources={PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
             raise_on_error=False,
         )
         return _outcome(bench, result)

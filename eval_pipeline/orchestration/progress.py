@@ -3,19 +3,19 @@
 import time
 
 import dagster as dg
+from pydantic import Field
 
 from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.numbers import counted
 
-SECONDS_BETWEEN_LINES = 5.0
-
 
 class LogProgress:
     """Progress as lines in Dagster's log: at most one every few seconds."""
 
-    def __init__(self, log: dg.DagsterLogManager) -> None:
+    def __init__(self, log: dg.DagsterLogManager, seconds: float) -> None:
         self._log = log
+        self._seconds = seconds
         self._title = ""
         self._tally = Tally(0)
         self._next = 0.0
@@ -27,7 +27,7 @@ class LogProgress:
     def start(self, title: str, total: int) -> None:
         """Say what begins."""
         self._title, self._tally = title, Tally(total)
-        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        self._next = time.monotonic() + self._seconds
         self._log.info(f"{title}: {counted(total, 'answer')} to get")
 
     def advance(self, answer: Answer, failure: Failure | None) -> None:
@@ -44,5 +44,17 @@ class LogProgress:
     def _is_time(self) -> bool:
         if time.monotonic() < self._next:
             return False
-        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        self._next = time.monotonic() + self._seconds
         return True
+
+
+class ProgressLog(dg.ConfigurableResource[LogProgress]):
+    """Says in Dagster's log how far a run is."""
+
+    seconds_between_lines: float = Field(
+        default=5.0, ge=0, description="At most one line in so many seconds."
+    )
+
+    def __call__(self, log: dg.DagsterLogManager) -> LogProgress:
+        """Progress in a step's log."""
+        return LogProgress(log, self.seconds_between_lines)

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from eval_pipeline.files import file_bytes, write_text
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.prompts import versions
@@ -43,7 +41,8 @@ def following(active: versions.Prompt) -> str:
         head = re.sub(
             _STATUS.pattern + r".*\n", rf"\g<0>predecessor: {active.version}\n", head, count=1, flags=re.M
         )
-    expected = replace(active.front, status="candidate", predecessor=active.version, description="")
+    changes = {"status": "candidate", "predecessor": active.version, "description": ""}
+    expected = active.front.model_copy(update=changes)
     _stop_unless(active, head + body, expected)
     return head + body
 
@@ -52,7 +51,7 @@ def with_status(prompt: versions.Prompt, status: versions.Status) -> str:
     """The text of a version with another status."""
     head, body = _parts(prompt)
     head = _STATUS.sub(rf"\g<1>{status}", head, count=1)
-    _stop_unless(prompt, head + body, replace(prompt.front, status=status))
+    _stop_unless(prompt, head + body, prompt.front.model_copy(update={"status": status}))
     return head + body
 
 

@@ -7,17 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
+from pydantic import Field
 
-from eval_pipeline.files import (
-    LARGEST_YAML,
-    Violation,
-    content_hash,
-    is_there,
-    parse_yaml,
-    read_bytes,
-    text_lines,
-    violations_of,
-)
+from eval_pipeline.files import LARGEST_YAML, Violation, content_hash, is_there, read_bytes, text_lines
+from eval_pipeline.files.models import Model, field_at, parse_model
+from eval_pipeline.files.structs import mismatches
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.suite import Suite
@@ -31,15 +25,21 @@ _NOT_VERSIONS = ("CHANGELOG.md", "README.md")
 Status = Literal["active", "candidate", "archived"]
 
 
-class FrontMatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands between the two `---` lines."""
+class FrontMatter(Model):
+    """What stands between the two `---` lines of a prompt file."""
 
     suite: str
+    """The suite that the version belongs to: the name of its folder."""
     status: Status
+    """Of each prompt name one version is active."""
     predecessor: str | None = None
+    """The version before this one."""
     engine: str | None = None
+    """An engine of `engines.yaml`, instead of the default one."""
     description: str = ""
-    parameters: dict[str, Any] = {}
+    """What is different in this version."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """What the embedded engine reads."""
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -63,8 +63,7 @@ class Prompt(msgspec.Struct, frozen=True):
     @property
     def hash(self) -> str:
         """What identifies the version; its status does not."""
-        front = {name: value for name, value in msgspec.to_builtins(self.front).items() if name != "status"}
-        return content_hash([front, self.body])
+        return content_hash([self.front.model_dump(exclude={"status"}), self.body])
 
 
 def prompt_name(version: str) -> str:
@@ -194,12 +193,12 @@ def load_prompt_text(
         )
         return None
 
-    def check(front: FrontMatter) -> Iterator[Violation]:
+    def check(front: Any) -> Iterator[Violation]:
         yield from _contradictions(suite, front)
         if not alone:
-            yield from _wrong_predecessor(path, front)
+            yield from _wrong_predecessor(path, field_at(front, "predecessor"))
 
-    front = parse_yaml(match["yaml"], 2, path, FrontMatter, problems, check)
+    front = parse_model(match["yaml"], 2, path, FrontMatter, problems, check)
     if front is None:
         return None
     body, body_line = text[match.end() :], text.count("\n", 0, match.end()) + 1
@@ -220,28 +219,32 @@ class Written(NamedTuple):
 def as_written(text: str) -> Written | None:
     """The parts of a prompt file's text; None where it has no front matter that can be read."""
     match = _FRONT_MATTER.match(text)
-    front = parse_yaml(match["yaml"], 2, Path(), FrontMatter, Problems()) if match else None
+    front = parse_model(match["yaml"], 2, Path(), FrontMatter, Problems()) if match else None
     return Written(front, text[match.end() :]) if match and front else None
 
 
-def _contradictions(suite: Suite, front: FrontMatter) -> Iterator[Violation]:
+def _contradictions(suite: Suite, front: Any) -> Iterator[Violation]:
     """What the front matter says that its suite denies."""
-    if front.suite != suite.name:
-        yield Violation(("suite",), f"is {front.suite!r}", f"In this folder it is {suite.name!r}.")
-    yield from violations_of(front.parameters, suite.parameters, ("parameters",))
+    named, parameters = field_at(front, "suite"), field_at(front, "parameters")
+    if isinstance(named, str) and named != suite.name:
+        yield Violation(("suite",), f"is {named!r}", f"In this folder it is {suite.name!r}.")
+    if isinstance(parameters, dict) or parameters is None:
+        yield from mismatches(parameters or {}, suite.parameters, ("parameters",))
 
 
-def _wrong_predecessor(path: Path, front: FrontMatter) -> Iterator[Violation]:
+def _wrong_predecessor(path: Path, predecessor: Any) -> Iterator[Violation]:
     """What is wrong with the version that the front matter names as the one before it."""
+    if not isinstance(predecessor, str):
+        return
     versions = versions_in(path.parent)
-    if front.predecessor is not None and front.predecessor not in versions:
+    if predecessor not in versions:
         remedy = f"Versions: {', '.join(versions)}."
-        yield Violation(("predecessor",), f"{front.predecessor!r} is not a version in this folder", remedy)
-    elif front.predecessor == path.stem:
+        yield Violation(("predecessor",), f"{predecessor!r} is not a version in this folder", remedy)
+    elif predecessor == path.stem:
         yield Violation(("predecessor",), "is the version itself", "Name the version before it, or none.")
-    elif front.predecessor is not None and prompt_name(front.predecessor) != prompt_name(path.stem):
+    elif prompt_name(predecessor) != prompt_name(path.stem):
         remedy = f"Name a version of {prompt_name(path.stem)}."
-        yield Violation(("predecessor",), f"{front.predecessor!r} is another prompt", remedy)
+        yield Violation(("predecessor",), f"{predecessor!r} is another prompt", remedy)
 
 
 def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:

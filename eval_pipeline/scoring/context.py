@@ -1,23 +1,24 @@
 """What scoring may use besides cases and answers: settings, resources, references and models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from eval_pipeline.files import (
+    Violation,
     content_hash,
     files_below,
     files_hash,
     is_there,
     read_yaml,
     shown_field,
-    violations_of,
 )
+from eval_pipeline.files.structs import mismatches
 from eval_pipeline.gates import MeasuredModel
 from eval_pipeline.golden import ANSWERS_FILE
-from eval_pipeline.problems import Problems, without_problems
+from eval_pipeline.problems import BadInput, Problems, without_problems
 from eval_pipeline.suite import Context, Suite, suite_code
 
 RESOURCES = "resources"
@@ -56,6 +57,14 @@ def context_for(suite: Suite, *folders: Path, settings: Mapping[str, Any] | None
     )
 
 
+def check_settings(suite: Suite, folder: Path, problems: Problems) -> None:
+    """Say what is wrong with the settings of a golden folder."""
+    try:
+        _settings(suite, _first([folder], SETTINGS_FILE), {})
+    except BadInput as bad:
+        problems.include(bad)
+
+
 def _first(folders: Sequence[Path], name: str) -> Path | None:
     return next((folder / name for folder in folders if is_there(folder / name)), None)
 
@@ -68,10 +77,21 @@ def _hashed(path: Path | None) -> str:
 
 
 def _settings(suite: Suite, file: Path | None, given: Mapping[str, Any]) -> Any:
+    """The settings of a file and those given, which win; what is wrong is named where it was said."""
     problems = Problems()
-    stored = read_yaml(file, dict[str, Any], problems) if file else None
-    merged = {**(stored or {}), **given}
-    for violation in violations_of(merged, suite.settings):
-        problems.add(file or "input", violation.message, violation.remedy, field=shown_field(violation.path))
+
+    def check(stored: Any) -> Iterator[Violation]:
+        merged = {**stored, **given} if isinstance(stored, dict) else stored
+        return (each for each in mismatches(merged, suite.settings) if not _is_given(each, given))
+
+    stored: Any = (read_yaml(file, Any, problems, check) if file else None) or {}
+    merged = {**stored, **given}
+    for each in mismatches(merged, suite.settings):
+        if _is_given(each, given) or not file:
+            problems.add("input", each.message, each.remedy, field=shown_field(each.path))
     problems.stop_if_any()
     return msgspec.convert(merged, suite.settings)
+
+
+def _is_given(violation: Violation, given: Mapping[str, Any]) -> bool:
+    return bool(violation.path) and violation.path[0] in given

@@ -6,6 +6,7 @@ from typing import Any
 
 from eval_pipeline.answers import FIRST_TRIAL, Failure, parse
 from eval_pipeline.files import content_hash, files_hash
+from eval_pipeline.gates import plain_gates
 from eval_pipeline.golden import ANSWERS_FILE, as_value
 from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.scoring import Probed, probe_suite, prober_version
@@ -18,8 +19,9 @@ def probe_golden(bench: Workbench, golden: GoldenTable) -> Probed:
     """Probe a golden set, or say what was found when it and all that scores it were the same."""
     file = bench.golden_folder / ANSWERS_FILE
     answers = files_hash([file]) if file.is_file() else ""
+    gates = plain_gates(bench.gates)
     key = content_hash(
-        [golden.facts.golden_hash, prober_version(bench.suite), bench.context.hash, bench.gates, answers]
+        [golden.facts.golden_hash, prober_version(bench.suite), bench.context.hash, gates, answers]
     )
     probed = bench.store.probed(bench.suite.name, key)
     if probed is None:

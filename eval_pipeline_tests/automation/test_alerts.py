@@ -18,7 +18,6 @@ import dagster as dg
 import pytest
 
 from eval_pipeline.automation.alerts import TARGETS, build_alerts, deliver, look_at_runs, text_of
-from eval_pipeline.automation.configuration import Automation
 from eval_pipeline.automation.incidents import (
     CLAIM_SECONDS,
     MOST_ATTEMPTS,
@@ -32,6 +31,7 @@ from eval_pipeline.files import content_hash
 from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
+from eval_pipeline.timetable import Automation
 from eval_pipeline_tests.running import QUIET, instance_in
 
 SECRET = "pass-word-in-url"  # noqa: S105

@@ -16,16 +16,16 @@ import pytest
 import yaml
 
 from eval_pipeline.automation.alerts import build_alerts
-from eval_pipeline.automation.configuration import Automation, read_automation
 from eval_pipeline.automation.incidents import Incidents
 from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration.assets import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration import build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store import History, database_url
 from eval_pipeline.suites import find_suite
+from eval_pipeline.timetable import Automation, read_automation
 from eval_pipeline_tests.running import QUIET, begin, command, ended, instance_in
 
 NIGHTS = 30

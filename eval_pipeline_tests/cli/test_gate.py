@@ -402,6 +402,46 @@ def test_one_typo_is_one_problem_wherever_it_is_read(repository: Project, typo: 
         assert "is missing" not in said
 
 
+@pytest.mark.parametrize(
+    ("file", "line", "told", "read_by"),
+    [
+        (
+            "golden/toy/settings.yaml",
+            "strictnes: 3",
+            "golden/toy/settings.yaml:1: strictnes: is not a known field. Did you mean strictness?",
+            ("gate", "run", "golden"),
+        ),
+        (
+            "automation.yaml",
+            "nighty: 0 2 * * *",
+            "automation.yaml:1: nighty: is not a known field. Did you mean nightly?",
+            ("gate", "run"),
+        ),
+    ],
+)
+def test_one_typo_is_one_problem_in_a_file_that_need_not_be_there(
+    repository: Project, file: str, line: str, told: str, read_by: tuple[str, ...]
+) -> None:
+    code = repository.own_suites / "toy" / "__init__.py"
+    code.write_text(
+        code.read_text()
+        .replace(
+            "SUITE = ",
+            "class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):\n"
+            "    strictness: int = 1\n\n\nSUITE = ",
+        )
+        .replace('name="toy",', 'name="toy",\n    settings=Settings,')
+    )
+    (repository.root / file).write_text(f"{line}\n")
+    commands = {"gate": ("gate",), "run": ("run", "toy"), "golden": ("golden", "check")}
+    for name in read_by:
+        done = invoke(repository, *commands[name])
+        said = done.stdout + done.stderr
+        assert done.returncode == 2, said
+        assert said.count(told) == 1, said
+        assert said.count("known field") == 1, said
+
+
 def doubled(project: Project) -> None:
     shutil.copy(prompt_file(project, ACTIVE), prompt_file(project, CANDIDATE))
 

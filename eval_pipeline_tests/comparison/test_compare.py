@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison, MetricChange, Side, compare
@@ -30,7 +29,8 @@ from eval_pipeline_tests.sources import Recorded, golden
 
 RULES = Regression(investigate=0.01, block=0.05)
 GATE = Gate(fail="< 0.60", passes=">= 0.70", excellent=">= 0.85", regression=RULES)
-APPROVAL = Gate(fail="< 0.60", passes=">= 0.70", regression=Regression(0.01, 0.05, "needs_approval"))
+APPROVED_BEYOND = RULES.model_copy(update={"beyond": "needs_approval"})
+APPROVAL = Gate(fail="< 0.60", passes=">= 0.70", regression=APPROVED_BEYOND)
 RATE = Gate(fail="> 0.05", passes="<= 0.02", regression=RULES)
 
 
@@ -222,7 +222,7 @@ def test_outputs_that_vanished_are_a_regression() -> None:
 
 
 def test_a_drop_beyond_the_tolerance_that_may_be_chance_is_looked_at_or_blocks_as_the_gate_says() -> None:
-    strict = {"concept_recall": replace(GATE, inconclusive="block")}
+    strict = {"concept_recall": GATE.model_copy(update={"inconclusive": "block"})}
     for gates, action in ((GATES, "investigate"), (strict, "block")):
         found = compared(side(ALL_GOOD), side(dict.fromkeys(NAMES[2:], GOOD)), gates=gates)
         assert (found.verdict, found.action) == ("inconclusive", action)
@@ -301,7 +301,7 @@ def test_one_group_is_no_group() -> None:
 
 
 def test_an_approval_covers_the_metrics_that_it_names_and_no_others() -> None:
-    rate = Gate(fail="< 0.10", passes=">= 0.20", regression=Regression(0.01, 0.05, "needs_approval"))
+    rate = Gate(fail="< 0.10", passes=">= 0.20", regression=APPROVED_BEYOND)
     gates = {"concept_recall": GATE, "relationship_recall": rate}
     found = compared(side(ALL_GOOD), side(dict.fromkeys(NAMES, BAD)), gates=gates)
     assert Standing(found).demands == {"concept_recall": "block", "relationship_recall": "block"}

@@ -21,7 +21,7 @@ from threading import Thread
 import pytest
 import uvloop
 
-from eval_pipeline.engines.calls import CallFailed, Timeouts
+from eval_pipeline.engines.calls import CallFailed
 from eval_pipeline.engines.connections import (
     BROKEN,
     CLOSED,
@@ -30,6 +30,7 @@ from eval_pipeline.engines.connections import (
     Connections,
     Received,
 )
+from eval_pipeline.engines.fields import Timeouts
 from eval_pipeline.problems import BadInput
 
 PATIENT = Timeouts(connect=20.0, read=20.0, total=60.0)

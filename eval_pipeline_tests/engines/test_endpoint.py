@@ -13,13 +13,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.calls import CallFailed, Client, Reply, Timeouts, withheld
+from eval_pipeline.engines.calls import CallFailed, Client, Reply, withheld
 from eval_pipeline.engines.connections import LARGEST_REPLY
 from eval_pipeline.engines.endpoint import (
     LONGEST_MESSAGE,
@@ -29,6 +29,9 @@ from eval_pipeline.engines.endpoint import (
     Prices,
     retry_delay,
 )
+from eval_pipeline.engines.fields import Timeouts
+from eval_pipeline.files import FieldPath
+from eval_pipeline.files.models import violations_in
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.secrets import keep_secret
@@ -54,6 +57,14 @@ def server(shared: FaultServer) -> FaultServer:
     shared.answer = lambda prompt: GOOD
     shared.retry_after = "1"
     return shared
+
+
+PLAIN = {"kind": "endpoint", "url": "https://host/v1", "model": "tiny"}
+
+
+def wrong(**settings: Any) -> list[FieldPath]:
+    """Where an entry with such settings is wrong."""
+    return [each.path for each in violations_in({**PLAIN, **settings}, EndpointEntry)]
 
 
 def entry_for(url: str, **settings: Any) -> EndpointEntry:
@@ -387,10 +398,7 @@ def test_what_changes_the_body(
 
 @pytest.mark.parametrize("name", ["model", "messages"])
 def test_the_extra_body_cannot_change_what_is_asked_of_whom(name: str) -> None:
-    entry = entry_for("http://host/v1", extra_body={name: "other"})
-    assert [violation.path for violation in entry.violations()] == [("extra_body", name)]
-    with pytest.raises(BadInput, match=name):
-        EndpointClient(entry, "decomposition", SCHEMA, None)
+    assert wrong(extra_body={name: "other"}) == [("extra_body", name)]
 
 
 def everything_told(client: EndpointClient, failed: CallFailed) -> str:
@@ -443,12 +451,11 @@ def test_what_cannot_be_a_key_is_not_shown(key: str) -> None:
     ["http://alice:sesame@host/v1", "http://alice@host/v1", "http://host/v1?a=b&api_key=sesame"],
 )
 def test_credentials_in_the_url_are_refused_and_not_quoted(url: str) -> None:
-    entry = entry_for(url)
-    (violation,) = entry.violations()
+    (violation,) = violations_in({**PLAIN, "url": url}, EndpointEntry)
     assert "header_variables" in violation.remedy
-    with pytest.raises(BadInput, match="holds credentials"):
-        EndpointClient(entry, "decomposition", SCHEMA, None)
-    assert not {"alice", "sesame"} & set(re.findall(r"\w+", f"{violation}{entry!r}"))
+    with pytest.raises(ValidationError, match="holds credentials") as caught:
+        entry_for(url)
+    assert not {"alice", "sesame"} & set(re.findall(r"\w+", f"{violation}{caught.value}{caught.value!r}"))
 
 
 def test_a_header_comes_from_a_variable_and_its_value_is_hidden(
@@ -488,12 +495,11 @@ def test_a_header_comes_from_a_variable_and_its_value_is_hidden(
     ],
 )
 def test_urls_that_cannot_be_used_are_not_quoted(url: str) -> None:
-    entry = entry_for(url)
-    with pytest.raises(BadInput) as caught:
-        EndpointClient(entry, "decomposition", SCHEMA, None)
-    assert "url" in str(caught.value)
-    assert not url or url not in f"{caught.value}{entry!r}"
-    assert "word@" not in f"{caught.value}{entry!r}"
+    assert wrong(url=url) == [("url",)]
+    with pytest.raises(ValidationError, match="is not a usable URL") as caught:
+        entry_for(url)
+    assert not url or url not in f"{caught.value}{caught.value!r}"
+    assert "word@" not in f"{caught.value}{caught.value!r}"
 
 
 @pytest.mark.parametrize(
@@ -585,47 +591,46 @@ def test_a_call_that_is_cancelled_leaves_nothing_behind(server: FaultServer) -> 
 
 
 def test_an_entry_as_it_is_written() -> None:
-    entry = msgspec.convert(
+    entry = EndpointEntry.model_validate(
         {
-            "kind": "endpoint",
-            "url": "https://host/v1",
-            "model": "tiny",
+            **PLAIN,
             "timeouts": {"total": 5},
             "prices": {"prompt": 1, "completion": 2},
             "budget": {"dollars": 3},
-        },
-        EndpointEntry,
+        }
     )
     assert entry == EndpointEntry(
-        "https://host/v1", "tiny", timeouts=Timeouts(total=5), prices=Prices(1, 2), budget=Budget(dollars=3)
+        url="https://host/v1",
+        model="tiny",
+        timeouts=Timeouts(total=5),
+        prices=Prices(prompt=1, completion=2),
+        budget=Budget(dollars=3),
     )
-    assert list(entry.violations()) == []
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "path"),
     [
-        {"timeouts": {"read": 0}},
-        {"timeouts": {"write": 1}},
-        {"concurrency": 0},
-        {"attempts": 0},
-        {"trials": 0},
-        {"requests_per_minute": 0},
-        {"suite_requests_per_minute": {"decomposition": 0}},
-        {"prices": {"prompt": 1}},
-        {"budget": {"euros": 1}},
-        {"key": "sk-1"},
+        ({"timeouts": {"read": 0}}, ("timeouts", "read")),
+        ({"timeouts": {"write": 1}}, ("timeouts", "write")),
+        ({"concurrency": 0}, ("concurrency",)),
+        ({"attempts": 0}, ("attempts",)),
+        ({"trials": 0}, ("trials",)),
+        ({"trials": {"min": 3, "max": 2}}, ("trials", "max")),
+        ({"requests_per_minute": 0}, ("requests_per_minute",)),
+        ({"suites": {"decomposition": {"concurrency": 0}}}, ("suites", "decomposition", "concurrency")),
+        ({"prices": {"prompt": 1}}, ("prices", "completion")),
+        ({"budget": {"euros": 1}}, ("budget", "euros")),
+        ({"budget": {"dollars": 1}}, ("budget", "dollars")),
+        ({"key": "sk-1"}, ("key",)),
     ],
 )
-def test_entries_that_are_wrong(settings: dict[str, Any]) -> None:
-    plain = {"kind": "endpoint", "url": "https://host/v1", "model": "tiny"}
-    with pytest.raises(msgspec.ValidationError):
-        msgspec.convert({**plain, **settings}, EndpointEntry)
+def test_entries_that_are_wrong(settings: dict[str, Any], path: FieldPath) -> None:
+    assert wrong(**settings) == [path]
 
 
-def test_dollars_need_prices() -> None:
-    entry = entry_for("https://host/v1", budget=Budget(dollars=1))
-    assert [violation.path for violation in entry.violations()] == [("budget", "dollars")]
+def test_dollars_need_prices_as_far_as_prices_can_be_read() -> None:
+    assert wrong(budget={"dollars": 1}, prices={"prompt": -1, "completion": 1}) == [("prices", "prompt")]
 
 
 def test_importing_it_does_not_load_the_http_client() -> None:

@@ -48,7 +48,7 @@ def test_judgements(
 def test_advice_is_attached_to_what_does_not_pass() -> None:
     reporting = Reporting(advice=lambda statuses: dict.fromkeys(statuses, "Do something."))
     suite = dataclasses.replace(SUITE, reporting=reporting)
-    gate = Gate("< 0.6", ">= 0.7")
+    gate = Gate(fail="< 0.6", passes=">= 0.7")
     results = [gate_result(gate, str(value), value, True, "fraction") for value in (0.5, 0.65, 0.9)]
     assert [each.advice for each in advise(suite, results)] == ["Do something.", "Do something.", ""]
     assert advise(suite, results)[0].text == "50.0 % is in the fail zone (< 60 %). Do something."
@@ -79,7 +79,7 @@ def test_a_weak_judge_leaves_an_interval_and_no_warning(
 
 
 @pytest.mark.parametrize(
-    ("gate", "status"), [(HIGHER, "fail"), (WARNING, "warn"), (Gate("< 0.2", ">= 0.3"), "fail")]
+    ("gate", "status"), [(HIGHER, "fail"), (WARNING, "warn"), (Gate(fail="< 0.2", passes=">= 0.3"), "fail")]
 )
 def test_a_judge_that_tosses_coins_is_unusable_and_passes_nothing(gate: Gate, status: Status) -> None:
     """Its error would leave 40 to 100 % of a perfect value: no interval, and no pass by luck."""

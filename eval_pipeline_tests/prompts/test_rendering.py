@@ -17,7 +17,7 @@ BODY_LINE = 5
 
 
 def renderer(body: str, seconds: float = SECONDS_PER_PROMPT) -> Renderer:
-    front = FrontMatter("decomposition", "active")
+    front = FrontMatter(suite="decomposition", status="active")
     return Renderer(Prompt("p-v1.0", Path("p-v1.0.md"), front, None, body, BODY_LINE), seconds)
 
 

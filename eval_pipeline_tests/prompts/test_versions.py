@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from eval_pipeline.files import content_hash
 from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, load_prompt, load_prompts, prompt_name, version_order, versions_in
+from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.conftest import REPOSITORY
 
 VERSION = "decompose-v1.0"
 HEAD = "---\nsuite: decomposition\nstatus: active\n"
@@ -51,19 +56,32 @@ def test_a_good_file(tmp_path: Path, start: str, end: str) -> None:
         ("---\n" + BODY, [(2, "status", "is missing"), (2, "suite", "is missing")]),
         (HEAD + "author: me\n" + BODY, [(4, "author", "is not a known field")]),
         (HEAD + "status: active\n" + BODY, [(4, "status", "stands twice")]),
-        (HEAD + "engine: [a]\n" + BODY, [(4, "engine", "Expected 'str', got 'array'")]),
-        (HEAD.replace("active", "new") + BODY, [(3, "status", "Invalid enum value 'new'")]),
+        (HEAD + "engine: [a]\n" + BODY, [(4, "engine", "is a list, not a text")]),
+        (HEAD.replace("active", "new") + BODY, [(3, "status", "'new' is not a choice")]),
         (HEAD.replace("decomposition", "other") + BODY, [(2, "suite", "is 'other'")]),
         (
             HEAD + "parameters:\n  max_concepts: many\n  aliases: true\n  speed: 3\n" + BODY,
             [
-                (5, "parameters.max_concepts", "Expected 'int', got 'str'"),
+                (5, "parameters.max_concepts", "is a text, not a whole number"),
                 (7, "parameters.speed", "is not a known field"),
             ],
         ),
         (
+            "---\nsuite: other\nstatus: activ\npredecessor: nobody-v1.0\nengin: x\n"
+            "parameters:\n  max_concepts: 0\n  max_concept: 1\ndescription: 3\n" + BODY,
+            [
+                (2, "suite", "is 'other'"),
+                (3, "status", "'activ' is not a choice"),
+                (4, "predecessor", "'nobody-v1.0' is not a version in this folder"),
+                (5, "engin", "is not a known field"),
+                (7, "parameters.max_concepts", "is less than 1"),
+                (8, "parameters.max_concept", "is not a known field"),
+                (9, "description", "is a whole number, not a text"),
+            ],
+        ),
+        (
             HEAD + "parameters:\n  max_concepts: 0\n" + BODY,
-            [(5, "parameters.max_concepts", "Expected 'int' >= 1")],
+            [(5, "parameters.max_concepts", "is less than 1")],
         ),
         (HEAD + "---\n \n", [(5, "template", "is empty")]),
         (HEAD + "---", [(4, "template", "is empty")]),
@@ -196,3 +214,27 @@ def test_the_hash_ignores_the_status_and_nothing_else(tmp_path: Path, old: str, 
     assert before is not None
     assert after is not None
     assert (before.hash == after.hash) is same
+
+
+BASELINES = sorted(REPOSITORY.glob("golden/*/baseline/*.json"))
+
+
+@pytest.mark.parametrize("file", BASELINES, ids=[each.stem for each in BASELINES])
+def test_a_shipped_version_is_identified_as_when_it_was_promoted(file: Path) -> None:
+    promoted = json.loads(file.read_text())["identity"]["outputs"]
+    project = Project.find()
+    folder = project.prompts(promoted["suite"])
+    prompt = load_prompt(find_suite(project, promoted["suite"]), folder, promoted["version"], Problems())
+    assert prompt is not None
+    assert prompt.hash == promoted["prompt_hash"]
+
+
+def test_a_hash_rests_on_what_is_said_whether_or_not_it_is_the_default(tmp_path: Path) -> None:
+    said = "engine: null\npredecessor: null\ndescription: ''\nparameters: {}\n"
+    front = {"suite": "decomposition", "predecessor": None, "engine": None, "description": ""}
+    path = tmp_path / "p-v1.0.md"
+    for head in (HEAD, HEAD + said, HEAD.replace("active", "candidate")):
+        path.write_text(head + BODY)
+        prompt = load_prompt(SUITE, tmp_path, "p-v1.0", Problems())
+        assert prompt is not None
+        assert prompt.hash == content_hash([{**front, "parameters": {}}, prompt.body])

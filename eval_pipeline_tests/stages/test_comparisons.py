@@ -83,7 +83,7 @@ def test_the_estimate_and_the_budget_are_for_both(toy: Project, server: FaultSer
     found = stages.estimate_replaced(bench, golden, asking, stages.DEFAULT_SAMPLE)
     assert found is not None
     assert (found[0], found[1].calls) == (f"{VERSION} (in use)", CASES)
-    front = msgspec.structs.replace(asking.prompt.front, status="archived")
+    front = asking.prompt.front.model_copy(update={"status": "archived"})
     archived = replace(asking, prompt=msgspec.structs.replace(asking.prompt, front=front))
     assert stages.estimate_replaced(bench, golden, archived, stages.DEFAULT_SAMPLE) is None
     furnish(toy, server, trials=1, budget={"calls": CASES + 5})

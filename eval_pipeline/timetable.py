@@ -1,0 +1,75 @@
+"""`automation.yaml`: when evaluations start by themselves."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from eval_pipeline.files import Violation, is_there
+from eval_pipeline.files.models import Model, read_model, refusal
+from eval_pipeline.problems import Problems, without_problems
+from eval_pipeline.project import Project
+
+FILE = "automation.yaml"
+LONGEST_CRON = 200
+
+
+def _time_zone(name: str) -> str:
+    from zoneinfo import available_timezones
+
+    if name not in available_timezones():
+        remedy = "Write it as in Europe/Amsterdam."
+        raise refusal(Violation((), f"{name!r} is not a time zone", remedy))
+    return name
+
+
+def _cron(text: str) -> str:
+    if not _is_cron(text):
+        remedy = "Write minute, hour, day, month and weekday: 0 2 * * *."
+        raise refusal(Violation((), f"{text[:LONGEST_CRON]!r} is not a cron expression", remedy))
+    return text
+
+
+def _is_cron(text: str) -> bool:
+    """Whether Dagster can schedule by an expression."""
+    import dagster as dg
+
+    if len(text) > LONGEST_CRON:  # the parser takes minutes over a very long one
+        return False
+    try:
+        dg.ScheduleDefinition(name="tried", cron_schedule=text, job_name="tried")
+    except dg.DagsterInvalidDefinitionError:
+        return False
+    return True
+
+
+Cron = Annotated[
+    str,
+    AfterValidator(_cron),
+    Field(json_schema_extra={"maxLength": LONGEST_CRON, "pattern": r"^\s*(@\w+|\S+(\s+\S+){4})\s*$"}),
+]
+
+
+class Automation(Model):
+    """When and where the clock stands; times are cron expressions."""
+
+    timezone: Annotated[str, AfterValidator(_time_zone)] = "UTC"
+    """The time zone of all times, such as Europe/Amsterdam."""
+    nightly: Cron = "0 2 * * *"
+    """Every suite's active versions, asked afresh."""
+    weekly: Cron = "0 4 * * 1"
+    """Every version that is not archived, asked afresh."""
+    prune: Cron = "30 5 * * *"
+    """What nobody needs any more is deleted."""
+    ui: str = "http://127.0.0.1:3000"
+    """Where alerts link to."""
+
+
+def read_automation(project: Project) -> Automation:
+    """The project's automation; the defaults where there is no such file."""
+    return without_problems(lambda problems: check_automation(project, problems))
+
+
+def check_automation(project: Project, problems: Problems) -> Automation | None:
+    """The same, or None where the file has problems."""
+    path = project.root / FILE
+    return read_model(path, Automation, problems) if is_there(path) else Automation()
