@@ -19,6 +19,7 @@ LONGEST_REASON = 300
 CLOSE, VERY_CLOSE = 0.65, 0.8
 """How alike a misspelt field and the one that is meant are; very much where other fields may stand there."""
 FieldPath = tuple[str | int, ...]
+_LISTS = (list, tuple, set, frozenset)
 
 
 class Violation(NamedTuple):
@@ -103,12 +104,14 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
     origin, arguments = typing.get_origin(expected), typing.get_args(expected)
     if origin is typing.Annotated:
         yield from _nested_violations(value, arguments[0], path)
+        yield from _wrong_length(value, arguments, path)
     elif origin in (typing.Union, types.UnionType):
         members = [argument for argument in arguments if argument is not type(None)]
-        if len(members) == 1:
-            yield from violations_of(value, members[0], path)
-        elif all(map(is_record, members)) and isinstance(value, dict):
-            yield from _tagged_violations(value, members, path)
+        meant = members if len(members) == 1 else [each for each in members if _is_like(value, each)]
+        if len(meant) == 1:
+            yield from violations_of(value, meant[0], path)
+        elif meant and all(map(is_record, meant)):
+            yield from _tagged_violations(value, meant, path)
     elif is_record(expected) and isinstance(value, dict):
         hints, typos = typing.get_type_hints(expected, include_extras=True), _typos(value, expected)
         for field in msgspec.structs.fields(expected):
@@ -118,12 +121,33 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
             elif field.required and name not in typos.values():
                 yield Violation((*path, name), "is missing", "Add it.")
         yield from _unknown_fields(value, expected, typos, path)
-    elif origin in (list, tuple) and isinstance(value, list):
-        for index, element in enumerate(value):
-            yield from violations_of(element, arguments[0], (*path, index))
+    elif origin in _LISTS and isinstance(value, list):
+        kinds = arguments if origin is tuple and arguments[-1] is not Ellipsis else arguments[:1] * len(value)
+        for index, (element, kind) in enumerate(zip(value, kinds, strict=False)):
+            yield from violations_of(element, kind, (*path, index))
     elif origin is dict and isinstance(value, dict):
         for key, element in value.items():
+            yield from violations_of(key, arguments[0], (*path, str(key)))
             yield from violations_of(element, arguments[1], (*path, str(key)))
+
+
+def _wrong_length(value: Any, annotated: tuple[Any, ...], path: FieldPath) -> Iterator[Violation]:
+    """What the limits of a list or mapping say, whatever its elements are."""
+    kind = {**dict.fromkeys(_LISTS, list[Any]), dict: dict[Any, Any]}.get(typing.get_origin(annotated[0]))
+    if kind is not None and isinstance(value, list | dict):
+        try:
+            msgspec.convert(value, typing.Annotated[(kind, *annotated[1:])])
+        except msgspec.ValidationError as error:
+            yield _violation(str(error), path)
+
+
+def _is_like(value: Any, kind: Any) -> bool:
+    """Whether somebody who wrote a value may have meant that member of a union."""
+    bare = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
+    holder = typing.get_origin(bare) or bare
+    if isinstance(value, dict):
+        return is_record(holder) or holder is dict
+    return isinstance(value, list) and holder in _LISTS
 
 
 def _tagged_violations(
@@ -139,6 +163,10 @@ def _tagged_violations(
     elif isinstance(value[tag], str) and value[tag] in kinds:
         rest = {name: member for name, member in value.items() if name != tag}
         yield from _nested_violations(rest, kinds[value[tag]], path)
+    else:
+        near = get_close_matches(str(value[tag]), [str(kind) for kind in kinds], 1, CLOSE)
+        remedy = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(map(str, kinds))}."
+        yield Violation((*path, tag), f"{str(value[tag])[:LONGEST_REASON]!r} is not known", remedy)
 
 
 def _unknown_fields(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
 
-from eval_pipeline.files import FieldPath, read_json, read_yaml, shown_field
+from eval_pipeline.files import FieldPath, read_json, read_yaml, shown_field, violations_of
 from eval_pipeline.problems import Problems
 from eval_pipeline_tests.files.test_lines import Record
 
@@ -27,6 +28,59 @@ def test_a_misspelt_field_is_answered_with_the_right_one(tmp_path: Path) -> None
 )
 def test_shown(path: FieldPath, text: str) -> None:
     assert shown_field(path) == text
+
+
+class Span(msgspec.Struct, forbid_unknown_fields=True):
+    min: Annotated[int, msgspec.Meta(ge=1)]
+    max: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Cat(msgspec.Struct, tag_field="kind", tag="cat", forbid_unknown_fields=True):
+    lives: Annotated[int, msgspec.Meta(ge=1)] = 9
+
+
+class Dog(msgspec.Struct, tag_field="kind", tag="dog", forbid_unknown_fields=True):
+    name: str
+
+
+class Full(msgspec.Struct, forbid_unknown_fields=True):
+    """A record with everything that bulk records have."""
+
+    id: str
+    trials: Annotated[int, msgspec.Meta(ge=1)] | Span | None = None
+    words: Annotated[list[Annotated[str, msgspec.Meta(min_length=2)]], msgspec.Meta(max_length=2)] = []
+    counts: dict[Literal["a", "b"], Annotated[int, msgspec.Meta(ge=0)]] = {}
+    pair: tuple[str, int] = ("", 0)
+    layers: tuple[Literal["A", "B"], ...] = ()
+    either: list[int] | str = ""
+    pets: list[Cat | Dog] = []
+
+
+@pytest.mark.parametrize(
+    ("value", "places"),
+    [
+        ({"id": "x", "trials": {"min": 0, "mx": 3}}, ["trials.min", "trials.mx"]),
+        ({"id": 1, "trials": 0}, ["id", "trials"]),
+        ({"id": "x", "words": ["a", "bc", 3]}, ["words[0]", "words[2]", "words"]),
+        ({"id": "x", "counts": {"a": -1, "c": 1, "b": "x"}}, ["counts.a", "counts.c", "counts.b"]),
+        ({"id": "x", "pair": [1, "x"]}, ["pair[0]", "pair[1]"]),
+        ({"id": "x", "pair": ["x"]}, ["pair"]),
+        ({"id": "x", "layers": ["A", "C", "D"]}, ["layers[1]", "layers[2]"]),
+        ({"id": "x", "either": [1, "x", None]}, ["either[1]", "either[2]"]),
+        ({"id": "x", "either": 3.5}, ["either"]),
+        (
+            {"pets": [{"kind": "cat", "lives": 0}, {"kind": "dog", "nam": "x"}, {"kind": "catt"}, {}, 3]},
+            ["id", "pets[0].lives", "pets[1].nam", "pets[2].kind", "pets[3].kind", "pets[4]"],
+        ),
+    ],
+)
+def test_every_place_is_named_whatever_else_is_wrong(value: Any, places: list[str]) -> None:
+    assert [shown_field(each.path) for each in violations_of(value, Full)] == places
+
+
+def test_an_unknown_kind_lists_the_kinds() -> None:
+    (violation,) = violations_of({"id": "x", "pets": [{"kind": "catt"}]}, Full)
+    assert str(violation.remedy) == "Did you mean cat? Known: cat, dog."
 
 
 class Strict(msgspec.Struct, forbid_unknown_fields=True):
