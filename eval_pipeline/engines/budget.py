@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from eval_pipeline.engines.calls import BUDGET, NotAsked
-from eval_pipeline.engines.endpoint import Budget
+from eval_pipeline.engines.fields import Budget
 
 
 class Purse:

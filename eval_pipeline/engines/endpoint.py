@@ -29,11 +29,11 @@ from eval_pipeline.engines.calls import (
     withheld,
 )
 from eval_pipeline.engines.estimates import estimated_tokens
-from eval_pipeline.engines.fields import Amount, AtLeastOne, Count, Positive, Timeouts, Trials
+from eval_pipeline.engines.fields import AtLeastOne, Budget, Positive, Prices, SuiteLimits, Timeouts, Trials
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
 from eval_pipeline.files import Violation, content_hash
-from eval_pipeline.files.models import Model, refusal
+from eval_pipeline.files.models import refusal
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.secrets import HIDDEN, forms_of, keep_secret, masked, pattern_of
@@ -50,29 +50,6 @@ _SECRET_NAME = re.compile(r".*(key|token|secret|password|sig|signature|code)", r
 """What a parameter of a URL is called that holds a secret."""
 
 PROTECTED = ("messages", "model")
-
-
-class Prices(Model):
-    """Dollars per million tokens."""
-
-    prompt: Amount
-    completion: Amount
-
-
-class Budget(Model):
-    """What a run may spend at most; the next run goes on where it stopped."""
-
-    calls: Count | None = None
-    tokens: Count | None = None
-    dollars: Amount | None = None
-
-
-class SuiteLimits(Model):
-    """How fast one suite may ask, within the limits of the engine."""
-
-    concurrency: AtLeastOne | None = None
-    requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
 
 
 @register

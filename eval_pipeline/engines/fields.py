@@ -33,6 +33,29 @@ class Timeouts(Model):
     """All of it."""
 
 
+class Prices(Model):
+    """Dollars per million tokens."""
+
+    prompt: Amount
+    completion: Amount
+
+
+class Budget(Model):
+    """What a run may spend at most; the next run goes on where it stopped."""
+
+    calls: Count | None = None
+    tokens: Count | None = None
+    dollars: Amount | None = None
+
+
+class SuiteLimits(Model):
+    """How fast one suite may ask, within the limits of the engine."""
+
+    concurrency: AtLeastOne | None = None
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+
+
 class Range(Model):
     """From so many trials on, another one is asked only where it may settle something."""
 

@@ -28,8 +28,8 @@ from eval_pipeline.engines.calls import (
     Reply,
     withheld,
 )
-from eval_pipeline.engines.endpoint import Budget, Prices
 from eval_pipeline.engines.estimates import Estimate, batched, estimate, estimated_tokens
+from eval_pipeline.engines.fields import Budget, Prices
 from eval_pipeline.engines.health import Health
 from eval_pipeline.engines.interface import Request
 from eval_pipeline.engines.journal import Call, Journal, Record

@@ -23,13 +23,11 @@ from eval_pipeline.engines.calls import CallFailed, Client, Reply, withheld
 from eval_pipeline.engines.connections import LARGEST_REPLY
 from eval_pipeline.engines.endpoint import (
     LONGEST_MESSAGE,
-    Budget,
     EndpointClient,
     EndpointEntry,
-    Prices,
     retry_delay,
 )
-from eval_pipeline.engines.fields import Timeouts
+from eval_pipeline.engines.fields import Budget, Prices, Timeouts
 from eval_pipeline.files import FieldPath
 from eval_pipeline.files.models import violations_in
 from eval_pipeline.problems import BadInput

@@ -18,7 +18,7 @@ from eval_pipeline.asking import Silence
 from eval_pipeline.engines import MeteredEngine
 from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.calls import NotAsked
-from eval_pipeline.engines.endpoint import Budget
+from eval_pipeline.engines.fields import Budget
 from eval_pipeline.project import Project
 from eval_pipeline.store import AnswerTable
 from eval_pipeline.suites.decomposition import SUITE
