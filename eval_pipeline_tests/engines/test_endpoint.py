@@ -21,12 +21,7 @@ from pydantic import ValidationError
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.calls import CallFailed, Client, Reply, withheld
 from eval_pipeline.engines.connections import LARGEST_REPLY
-from eval_pipeline.engines.endpoint import (
-    LONGEST_MESSAGE,
-    EndpointClient,
-    EndpointEntry,
-    retry_delay,
-)
+from eval_pipeline.engines.endpoint import LONGEST_MESSAGE, EndpointClient, EndpointEntry, retry_delay
 from eval_pipeline.engines.fields import Budget, Prices, Timeouts
 from eval_pipeline.files import FieldPath
 from eval_pipeline.files.models import violations_in
