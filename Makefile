@@ -3,6 +3,7 @@
 # make quick  checks style and types, runs the fast tests, all within 90 seconds
 # make local  installs a small language model, for the engine of that name
 # make hostile attacks the command line, for 20 minutes at most, and says what broke
+# make soak   lives through months of nights in an hour, and says what is left of them
 # make bench  measures what the project promises about time and memory
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
@@ -17,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE =
 packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint constraints.txt $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt $(1)
 
-.PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills hostile browser local install clean
+.PHONY: demo test quick lint types tests fast-tests bench bench-verdicts kills hostile soak browser local install clean
 
 demo: install
 	$(BIN)/eval-pipeline run all --prompt all || [ $$? -eq 1 ]  # 1: a version of the demo is blocked
@@ -62,9 +63,14 @@ bench: install
 kills: install
 	$(BIN)/python -m benchmarks.kills
 
-# Damaged files, odd file systems, hostile templates and texts, kills at every write, echoed keys.
+# Damaged files, odd file systems, hostile templates and texts, kills, faults of endpoints, pull requests, keys.
 hostile: install
 	$(BIN)/python -m benchmarks.hostile
+
+# Schedules, sensors, alerts and prunes on a clock that is moved, with kills and outages; it needs a C compiler.
+MINUTES ?= 60
+soak: install
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 # How often verdicts are right, by simulation.
 bench-verdicts: install

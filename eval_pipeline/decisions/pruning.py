@@ -14,6 +14,8 @@ from eval_pipeline.scoring import Identity
 from eval_pipeline.store import Store, latest_in, read_baselines
 
 T = TypeVar("T")
+KEPT_LAST, KEPT_DAYS = 50, 90
+"""What stays of each version unless a person says otherwise."""
 SETTLED = datetime.timedelta(days=1)
 """What is incomplete and as old as this is of no process that still works on it."""
 
@@ -21,8 +23,8 @@ SETTLED = datetime.timedelta(days=1)
 class Keeping(NamedTuple):
     """What stays: so many of each version, and whatever is younger; either is enough."""
 
-    last: int | None = 50
-    younger_than: datetime.timedelta | None = datetime.timedelta(days=90)
+    last: int | None = KEPT_LAST
+    younger_than: datetime.timedelta | None = datetime.timedelta(days=KEPT_DAYS)
 
     def superfluous(
         self, items: Iterable[T], moment: Callable[[T], datetime.datetime], now: datetime.datetime
