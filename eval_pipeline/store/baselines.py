@@ -14,6 +14,7 @@ from eval_pipeline.files import content_hash, file_bytes, is_there, read_json, r
 from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Identity
+from eval_pipeline.store.state import LARGEST_RECORD
 
 REMEDY = "Restore it, or promote again with --replace."
 
@@ -86,7 +87,11 @@ def _digest(record: Any) -> str:
 
 
 def _content(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """The hash of a file; blank where it is larger than any that is promoted."""
+    if path.stat().st_size > LARGEST_RECORD:
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def baseline_side(golden: Path, version: str, baseline: Baseline) -> Side:

@@ -361,7 +361,7 @@ def test_every_shipped_suite_is_judged_by_the_bases_rules(tmp_path: Path) -> Non
     before = {suite.name: rules_of(project, suite) for suite in load_suites(project, suite_names(project))[0]}
     for name in before:
         golden = project.golden(name)
-        (golden / "gates.yaml").write_text("metrics:\n  error_rate: {fail: '> 0.9'}\n")
+        (golden / "gates.yaml").write_text("metrics:\n  error_rate: {fail: '> 0.01', pass: '<= 0.01'}\n")
         (golden / "signoff.json").unlink()
         shutil.rmtree(golden / "baseline")
     with rules_at(project, git(project, "rev-parse", "HEAD").strip()) as judged:

@@ -13,7 +13,7 @@ from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store import read_baseline, read_baselines
 from eval_pipeline.suites import suite_names
-from eval_pipeline_tests.running import invoke
+from eval_pipeline_tests.running import baseline_outputs, invoke
 
 VERSION = "decompose-concepts-v1.0"
 
@@ -63,6 +63,13 @@ def test_a_list_and_a_record_without_a_digest_are_no_baseline(project: Project, 
     record.write_text(json.dumps(content))
     with pytest.raises(BadInput, match="digest: is missing"):
         read_baselines(project.golden("decomposition"))
+
+
+def test_answers_without_end_are_not_what_was_promoted(project: Project) -> None:
+    with baseline_outputs(project).open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(BadInput, match="is not what was promoted"):
+        read_baseline(project.golden("decomposition"), VERSION)
 
 
 def test_how_it_is_laid_out_does_not_matter(project: Project, record: Path) -> None:
