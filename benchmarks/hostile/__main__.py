@@ -30,8 +30,6 @@ from eval_pipeline_tests.conftest import work_in_memory
 
 WORKERS = 2
 KILLED_RUNS = 8
-ROUNDS_OF_TOY = 1
-"""Its commands run whole chains, which takes long."""
 
 
 class Share(NamedTuple):
@@ -43,20 +41,20 @@ class Share(NamedTuple):
     until: float
 
 
-def damaged(share: Share) -> list[Tried]:
-    """One worker's share of the damaged files; the toy's first, so that time is left for them."""
-    tried: list[Tried] = []
-    with tempfile.TemporaryDirectory() as folder:
-        project = projects.toy(Path(folder) / "project")
-        targets.close_databases(project)
-        few = share._replace(rounds=ROUNDS_OF_TOY)
-        tried += _damaged(project, list(targets.of_toy(project)), few, Path(folder) / "copy")
-        _say(f"files of the toy: {len(tried):,} tried by worker {share.worker}", tried)
+def damaged_suites(share: Share) -> list[Tried]:
+    """One worker's share of the damaged files of all shipped suites."""
     with tempfile.TemporaryDirectory() as folder:
         project = projects.shipped(Path(folder) / "project")
         projects.warm_up(project)
-        tried += _damaged(project, list(targets.of_shipped(project)), share, Path(folder) / "copy")
-    return tried
+        return _damaged(project, list(targets.of_shipped(project)), share, Path(folder) / "copy")
+
+
+def damaged_toy(share: Share) -> list[Tried]:
+    """One worker's share of the damaged files of the toy and of its state; its commands run whole chains."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = projects.toy(Path(folder) / "project")
+        targets.close_databases(project)
+        return _damaged(project, list(targets.of_toy(project)), share, Path(folder) / "copy")
 
 
 def _damaged(project: Project, found: list[targets.Target], share: Share, copy: Path) -> list[Tried]:
@@ -106,7 +104,8 @@ OTHERS: dict[str, Callable[[int], list[Tried]]] = {
     "keys": lambda _: _on_toy(keys.echo),
 }
 """What is not a damaged file; what takes longest comes first."""
-FILES = "files"
+FILES = {"files of the suites": (damaged_suites, 1.0, 0.85), "files of the toy": (damaged_toy, 0.0, 1.0)}
+"""Who damages them, how many of the rounds, at least one, and until when, of all the time."""
 
 
 def other(name: str, seed: int) -> list[Tried]:
@@ -125,24 +124,25 @@ def main() -> None:
     """Run as told by the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "--rounds", type=int, default=8, help="how often each mutation is tried on each kind of file"
+        "--rounds",
+        type=int,
+        default=6,
+        help="how often each mutation is tried on each kind of file of a suite",
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=19.0, help="when to stop damaging files")
-    parser.add_argument("--only", nargs="+", choices=(*OTHERS, FILES), default=(*OTHERS, FILES))
+    parser.add_argument("--only", nargs="+", choices=(*OTHERS, *FILES), default=(*OTHERS, *FILES))
     given = parser.parse_args()
     started = time.monotonic()
     work_in_memory()
     load()
-    shares = [
-        Share(worker, given.rounds, given.seed, started + 60 * given.minutes) for worker in range(WORKERS)
-    ]
     with ProcessPoolExecutor(WORKERS, mp_context=multiprocessing.get_context("fork")) as pool:
         others = [name for name in OTHERS if name in given.only]
-        results = [
-            *pool.map(other, others, [given.seed] * len(others)),
-            *pool.map(damaged, shares if FILES in given.only else []),
-        ]
+        results = list(pool.map(other, others, [given.seed] * len(others)))
+        for attack, of_rounds, of_time in (FILES[name] for name in FILES if name in given.only):
+            rounds, until = max(1, round(of_rounds * given.rounds)), started + of_time * 60 * given.minutes
+            shares = [Share(worker, rounds, given.seed, until) for worker in range(WORKERS)]
+            results += pool.map(attack, shares)
     tried = [each for result in results for each in result]
     tried.sort(key=lambda each: (each.attack, each.target))
     print(table(tried))
