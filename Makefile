@@ -4,6 +4,7 @@
 # make newest runs the fast tests on the newest Python that this machine has
 # make local  installs a small language model, for the engine of that name
 # make hostile attacks the command line, for 20 minutes at most, and says what broke
+# make soak   lives through months of nights in an hour, and says what is left of them
 # make bench  measures what the project promises about time and memory
 # make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -21,8 +22,8 @@ packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
 locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile browser \
-	local install lock clean
+.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak \
+	browser local install lock clean
 
 demo: install
 	@$(BIN)/eval-pipeline demo --port $(PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
@@ -76,9 +77,14 @@ first-minute: install
 kills: $(VENV)/tested
 	$(BIN)/python -m benchmarks.kills
 
-# Damaged files, odd file systems, hostile templates and texts, kills at every write, echoed keys.
+# Damaged files, odd file systems, hostile templates and texts, kills, faults of endpoints, pull requests, keys.
 hostile: $(VENV)/tested
 	$(BIN)/python -m benchmarks.hostile
+
+# Schedules, sensors, alerts and prunes on a clock that is moved, with kills and outages; it needs a C compiler.
+MINUTES ?= 60
+soak: $(VENV)/tested
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 # How often verdicts are right, by simulation.
 bench-verdicts: $(VENV)/tested

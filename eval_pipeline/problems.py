@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -102,11 +103,33 @@ def bad_value(field: str, message: str, remedy: str = "") -> BadInput:
 
 
 def shown_path(path: str | Path) -> str:
-    """The path as a person would type it: relative to the working directory where it lies below it."""
+    """The path as a person would type it: relative to the working directory where it lies below it.
+
+    What was taken out of a revision is named by its place there, and by that revision.
+    """
     try:
-        return str(Path(path).resolve().relative_to(Path.cwd()))
+        resolved = Path(path).resolve()
+        for tree, revision in _TREES.items():
+            if resolved.is_relative_to(tree):
+                return f"{resolved.relative_to(tree)} at {revision}"
+        return str(resolved.relative_to(Path.cwd()))
     except (ValueError, OSError, RuntimeError):  # links that lead in a circle
         return str(path)
+
+
+@contextmanager
+def tree_of(folder: Path, revision: str) -> Iterator[None]:
+    """Let files of a folder be shown as those of a revision, for as long as it is there."""
+    tree = folder.resolve()
+    _TREES[tree] = revision
+    try:
+        yield
+    finally:
+        del _TREES[tree]
+
+
+_TREES: dict[Path, str] = {}
+"""Folders that hold files as of a revision, and its name."""
 
 
 def is_text(path: str) -> bool:

@@ -76,6 +76,7 @@ SLOW = (
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
     "test_hostile.py",
+    "test_soak.py",
     "test_imports.py",
     "test_isolation.py",
     "test_outage.py",
@@ -92,7 +93,12 @@ ENOUGH = 4 * 2**30
 
 
 def pytest_configure() -> None:
-    """Let tests work in memory where there is enough: SQLite waits for a disk at every commit."""
+    """Let tests work in memory where there is enough."""
+    work_in_memory()
+
+
+def work_in_memory() -> None:
+    """Let temporary folders lie in memory where there is enough: SQLite waits for a disk at every commit."""
     if "TMPDIR" not in os.environ and MEMORY.is_dir():
         room = os.statvfs(MEMORY)
         if room.f_bavail * room.f_frsize > ENOUGH and not room.f_flag & os.ST_NOEXEC:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hostile import damage, kills, projects, targets, templates
+from benchmarks.hostile import damage, faults, forks, kills, projects, targets, templates
 from benchmarks.hostile.commands import Outcome, attempt, load
 from benchmarks.hostile.mutations import DAMAGE, HARMLESS
 from benchmarks.hostile.tally import broken, ended, table
@@ -40,6 +40,31 @@ def test_writes_that_are_killed_and_a_template(tmp_path: Path) -> None:
     tried += templates.try_templates(pristine, ("1,000 filters",))
     assert broken(tried) == []
     assert len(tried) > 15
+
+
+PULL_REQUESTS = (
+    "a link in place of the gates",
+    "rules that Git leaves out",
+    "its own approval",
+    "other recorded outputs",
+    "another function",
+    "an engine of its own",
+)
+"""Those that no other test tries as a command."""
+
+
+def test_pull_requests(tmp_path: Path) -> None:
+    pristine = projects.Pristine(forks.repository(tmp_path / "project"), tmp_path / "copy")
+    tried = forks.attack(pristine, PULL_REQUESTS)
+    assert broken(tried) == []
+    assert [each.end for each in tried] == ["refused"] * 5 + ["accepted"]
+
+
+def test_an_endpoint_that_misbehaves_in_one_answer(tmp_path: Path) -> None:
+    project = projects.toy(tmp_path / "project", evaluated=False)
+    pristine = projects.Pristine(project, tmp_path / "copy")
+    tried = faults.misbehave(pristine, ("trailers without end", "as many tokens as there are"))
+    assert broken(tried) == []
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ OF_SEVERAL_MODULES = {
     "test_text_suite.py",
     "test_broken_suite.py",
     "test_ui.py",
+    "test_soak.py",
     "test_workflows.py",
 }
 """Tests of what several modules do together."""

@@ -142,12 +142,12 @@ def test_a_dead_endpoint_through_the_chain_history_alerts_and_releases(
         assert compared is not None
         assert compared.comparisons == ()
         assert "# guess-v1.0: ✗ is incomplete" in str(store.report("toy", VERSION))
-        since, _ = look_at_runs(instance, incidents, 0.0, "")
+        look_at_runs(instance, incidents, "")
         quality, outage = sorted(incidents.all(), key=lambda each: each.is_outage)
         assert [each.check for each in outage.findings] == ["complete"]
         assert (quality.subject, outage.subject) == (f"toy {VERSION}", f"outage: toy {VERSION}")
         night("three", alive)
-        look_at_runs(instance, incidents, since, "")
+        look_at_runs(instance, incidents, "")
         assert [each.is_outage for each in incidents.all() if each.closed_at is not None] == [True]
         assert quality in incidents.all(), "an outage neither worsens nor heals it"
         assert text_of(incidents.undelivered()[-1])[1].startswith("Answers arrive again")

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.problems import BadInput, Problem, Problems, first_lines, shown_path, without_problems
+from eval_pipeline.problems import (
+    BadInput,
+    Problem,
+    Problems,
+    first_lines,
+    shown_path,
+    tree_of,
+    without_problems,
+)
 
 
 def test_what_was_read_without_problems_is_returned_even_if_it_is_empty() -> None:
@@ -30,6 +38,14 @@ def test_of_very_many_problems_the_first_hundred_are_shown() -> None:
     assert first_lines(problems[:100])[-1] == "file:100: is wrong."
     assert first_lines(problems)[-2:] == ["file:100: is wrong.", "… and 1,134 more."]
     assert len(str(BadInput(problems)).splitlines()) == 101
+
+
+def test_files_of_a_revision_are_named_by_it(tmp_path: Path) -> None:
+    file = tmp_path / "golden" / "toy" / "gates.yaml"
+    with tree_of(tmp_path, "1a2b3c4"):
+        assert shown_path(file) == "golden/toy/gates.yaml at 1a2b3c4"
+        assert shown_path(tmp_path.parent / "other") == str(tmp_path.parent / "other")
+    assert shown_path(file) == str(file)
 
 
 def test_a_link_that_leads_in_a_circle_has_a_name(tmp_path: Path) -> None:

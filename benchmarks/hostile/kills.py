@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
@@ -70,12 +71,31 @@ def _kill(pristine: Pristine, name: str, doing: Doing, every: int) -> list[Tried
         if killed.code != KILLED:
             pristine.restore()
             break
-        half = torn(pristine, new)
+        half, is_done = torn(pristine, new), _is_done(pristine, new)
         again = attempt(project, *doing.arguments)
-        trouble = half or again.trouble or _unfinished(doing, again)
+        trouble = half or again.trouble or ("" if is_done else _unfinished(doing, again))
         tried.append(ended("kill", name, trouble and f"{trouble} [operation {number}]"))
         pristine.restore()
     return tried or [ended("kill", name, "there was no file operation to be killed at")]
+
+
+def _is_done(pristine: Pristine, new: Mapping[str, bytes | None]) -> bool:
+    """Whether a command had changed all that it changes when it was killed: there is nothing left to do."""
+    wanted = Counter((_bare(path), content) for path, content in new.items() if not _is_state(path))
+    changed = pristine.changed()
+    found = Counter(
+        (_bare(path), _content(pristine.project, path)) for path in changed if not _is_state(path)
+    )
+    return found == wanted
+
+
+def _is_state(path: str) -> bool:
+    return path.startswith(".eval")
+
+
+def _bare(path: str) -> bytes:
+    """The name of a file without hashes of what varies."""
+    return HASH.sub(b"", path.encode())
 
 
 def _unfinished(doing: Doing, again: Outcome) -> str:
@@ -114,10 +134,10 @@ def torn(pristine: Pristine, new: Mapping[str, bytes | None]) -> str:
     """The first file that is neither the old nor the new one; its name may hold a hash of what varies."""
     contents: dict[bytes, set[bytes | None]] = {}
     for path, content in new.items():
-        contents.setdefault(HASH.sub(b"", path.encode()), set()).add(content)
+        contents.setdefault(_bare(path), set()).add(content)
     for path in sorted(pristine.changed()):
-        if path.startswith(".eval") or (pristine.project.root / path).is_dir():
+        if _is_state(path) or (pristine.project.root / path).is_dir():
             continue  # the state is checked by what reads it
-        if _content(pristine.project, path) not in contents.get(HASH.sub(b"", path.encode()), ()):
+        if _content(pristine.project, path) not in contents.get(_bare(path), ()):
             return f"{path} is neither the old nor the new one"
     return ""

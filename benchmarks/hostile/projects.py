@@ -13,6 +13,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.store import Store
 from eval_pipeline.suites.review import SUITE as REVIEW
 from eval_pipeline_tests.cli import recorded_toy
+from eval_pipeline_tests.running import invoke
 
 HERE = Path(__file__).resolve().parents[2]
 REVIEWED, TASK = "review-document-v1.1", "rate-limiter-code"
@@ -37,6 +38,14 @@ def shipped(root: Path, *, reviewed: bool = True) -> Project:
     if reviewed:
         _write_ledger(project)
     return project
+
+
+def warm_up(project: Project) -> None:
+    """Score every suite once in this process: its children have what was imported and embedded by then."""
+    for golden in sorted((project.root / "golden").iterdir()):
+        (outputs,) = (golden / "baseline").glob("*.outputs.jsonl")
+        scored = invoke(project, "score", golden.name, "--golden", golden, "--outputs", outputs, "--json")
+        assert scored.returncode in (0, 1), scored.stderr
 
 
 def _write_ledger(project: Project) -> None:

@@ -62,7 +62,7 @@ def of_suite(project: Project, golden: Path) -> Iterator[Target]:
     yield Target("gates", suite, (golden / "gates.yaml",), (check, scored), "same")
     yield Target("sign-off", suite, (golden / "signoff.json",), (check,))
     baselines = tuple((golden / "baseline").glob("*.json"))
-    yield Target("baseline", suite, baselines, (("baseline", "show", suite, "--json"),))
+    yield Target("baseline", suite, baselines, (("baseline", "show", suite, "--json"),), "same")
     yield Target("outputs", suite, (outputs,), (scored,), "outputs")
     prompts = tuple(sorted(project.prompts(suite).glob("*-v*.md")))
     dry = ("run", suite, "--prompt", "all", "--dry-run")

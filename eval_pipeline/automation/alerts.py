@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 import dagster as dg
-import msgspec
 from dagster import DagsterEventType
 
 from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Kind, Message
@@ -32,17 +31,14 @@ TITLES = {
     "recovered": "Recovered: {subject}",
 }
 
+LOOKED = "looked"
+"""The cursor after a look. Which runs were looked at, the incidents know: a clock may have been wrong."""
+
 ALERTS = dg.AssetSpec(
     "alerts",
     group_name="automation",
     description="Versions that are unwell and those that were: what failed, since when, and until when.",
 )
-
-
-class _Cursor(msgspec.Struct, frozen=True):
-    """The moment up to which finished runs were looked at."""
-
-    updated: float = 0.0
 
 
 def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
@@ -55,14 +51,13 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
         default_status=dg.DefaultSensorStatus.RUNNING,
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        cursor = msgspec.json.decode(context.cursor or "{}", type=_Cursor)
         with Incidents(database_url(project)) as incidents:
-            updated, changed = look_at_runs(context.instance, incidents, cursor.updated, settings.ui)
+            changed = look_at_runs(context.instance, incidents, settings.ui)
             for message in incidents.undelivered():
                 deliver(message, incidents, context.log)
             shown = [_shown(incidents.all())] if changed or context.cursor is None else []
         return dg.SensorResult(
-            cursor=msgspec.json.encode(_Cursor(updated)).decode(),
+            cursor=LOOKED,
             asset_events=shown,
             skip_reason=None if shown else "No run finished that changed an incident.",
         )
@@ -70,28 +65,21 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
     return alerts
 
 
-def look_at_runs(
-    instance: dg.DagsterInstance, incidents: Incidents, since: float, ui: str
-) -> tuple[float, bool]:
-    """Look at the runs that finished since a moment: up to which moment, and whether anything changed.
-
-    Runs of the same moment are looked at again next time: the incidents know which they know.
-    """
+def look_at_runs(instance: dg.DagsterInstance, incidents: Incidents, ui: str) -> bool:
+    """Look at the latest runs that finished, each once; whether anything changed."""
     latest = instance.get_run_records(
         dg.RunsFilter(statuses=FINISHED), limit=RUNS_AT_ONCE, order_by="update_timestamp"
     )
-    records = [each for each in reversed(latest) if each.update_timestamp.timestamp() >= since - 1.0]
+    runs = [record.dagster_run for record in reversed(latest)]
     changed = False
-    fresh = incidents.unknown([record.dagster_run.run_id for record in records])
-    for record in records:
-        run = record.dagster_run
-        since = max(since, record.update_timestamp.timestamp())
+    fresh = incidents.unknown([run.run_id for run in runs])
+    for run in runs:
         subject = _subject(run)
         if subject is not None and run.run_id in fresh and run.status != dg.DagsterRunStatus.CANCELED:
             may_open = any(tag in run.tags for tag in STARTED_ITSELF)
             results = list(_findings(instance, run, ui))
             changed |= incidents.look_at(run.run_id, subject, results, may_open=may_open)
-    return since, changed
+    return changed
 
 
 def _subject(run: dg.DagsterRun) -> str | None:

@@ -4,10 +4,11 @@ import datetime
 
 import click
 
+from eval_pipeline.decisions import KEPT_DAYS, KEPT_LAST, Keeping
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
-LAST, DAYS, OLDEST_DAYS = 50, 90, 36_500
+OLDEST_DAYS = 36_500
 
 
 @click.command("prune")
@@ -17,7 +18,7 @@ LAST, DAYS, OLDEST_DAYS = 50, 90, 36_500
     metavar="N",
     type=click.IntRange(1),
     default=None,
-    help=f"Keep so many of each version, however old they are. [default: {LAST}]",
+    help=f"Keep so many of each version, however old they are. [default: {KEPT_LAST}]",
 )
 @click.option(
     "--older-than",
@@ -25,7 +26,7 @@ LAST, DAYS, OLDEST_DAYS = 50, 90, 36_500
     metavar="DAYS",
     type=click.IntRange(0, OLDEST_DAYS),
     default=None,
-    help=f"Keep what is younger, however many there are. [default: {DAYS}]",
+    help=f"Keep what is younger, however many there are. [default: {KEPT_DAYS}]",
 )
 @click.option("--dry-run", "dry", is_flag=True, help="Say what would be deleted, and delete nothing.")
 def command(last: int | None, days: int | None, dry: bool) -> None:
@@ -35,13 +36,12 @@ def command(last: int | None, days: int | None, dry: bool) -> None:
     the two options, that one decides. The latest of every version stays, and so does whatever a baseline, an
     approval or a proposal needs. History and the journal stay; `journal purge` forgets answers there.
     """
-    from eval_pipeline.decisions import Keeping
     from eval_pipeline.numbers import megabytes
     from eval_pipeline.orchestration.launching import open_instance
     from eval_pipeline.orchestration.pruning import prune
 
     if last is None and days is None:
-        last, days = LAST, DAYS
+        last, days = KEPT_LAST, KEPT_DAYS
     keeping = Keeping(last, None if days is None else datetime.timedelta(days=days))
     project = Project.find()
     if not project.state.is_dir():

@@ -5,7 +5,14 @@ from eval_pipeline.decisions.candidates import candidates
 from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
 from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
 from eval_pipeline.decisions.proposals import live_proposals
-from eval_pipeline.decisions.pruning import Keeping, Superfluous, size_of, superfluous_files
+from eval_pipeline.decisions.pruning import (
+    KEPT_DAYS,
+    KEPT_LAST,
+    Keeping,
+    Superfluous,
+    size_of,
+    superfluous_files,
+)
 from eval_pipeline.decisions.release import Refused, allow_activation, promote
 from eval_pipeline.decisions.results import (
     Result,
@@ -26,11 +33,12 @@ from eval_pipeline.decisions.touched import (
 
 # fmt: off
 __all__ = [
-    "BROKEN", "EXIT_CODES", "SIGNS", "Approval", "Change", "Decision", "FailedCheck", "Keeping", "Objections",
-    "Refused", "Result", "Standing", "Standings", "Superfluous", "Touched", "allow_activation", "candidates",
-    "change_since", "crashed", "decide", "keep_approval", "latest_result", "live_proposals", "objections",
-    "objections_to", "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key",
-    "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files", "touched_rules",
-    "touched_suites", "unusable", "worst",
+    "BROKEN", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "SIGNS", "Approval", "Change", "Decision",
+    "FailedCheck", "Keeping", "Objections", "Refused", "Result", "Standing", "Standings", "Superfluous",
+    "Touched",
+    "allow_activation", "candidates", "change_since", "crashed", "decide", "keep_approval", "latest_result",
+    "live_proposals", "objections", "objections_to", "only_unread_text_changed", "promote", "propose",
+    "read_approvals", "result_key", "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files",
+    "touched_rules", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -8,12 +8,15 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from eval_pipeline.decisions.approvals import read_approvals
-from eval_pipeline.files import is_aside
+from eval_pipeline.files import file_bytes, is_aside, is_there
+from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Identity
-from eval_pipeline.store import Store, latest_in, read_baselines
+from eval_pipeline.store import LARGEST_RECORD, Store, latest_in, read_baselines
 
 T = TypeVar("T")
+KEPT_LAST, KEPT_DAYS = 50, 90
+"""What stays of each version unless a person says otherwise."""
 SETTLED = datetime.timedelta(days=1)
 """What is incomplete and as old as this is of no process that still works on it."""
 
@@ -21,8 +24,8 @@ SETTLED = datetime.timedelta(days=1)
 class Keeping(NamedTuple):
     """What stays: so many of each version, and whatever is younger; either is enough."""
 
-    last: int | None = 50
-    younger_than: datetime.timedelta | None = datetime.timedelta(days=90)
+    last: int | None = KEPT_LAST
+    younger_than: datetime.timedelta | None = datetime.timedelta(days=KEPT_DAYS)
 
     def superfluous(
         self, items: Iterable[T], moment: Callable[[T], datetime.datetime], now: datetime.datetime
@@ -113,10 +116,11 @@ def _evaluations(folder: Path) -> tuple[list[_Dated], list[Path]]:
     evaluations, pieces = [], []
     for path in sorted(each for each in folder.iterdir() if each.is_dir() and not is_aside(each)):
         try:
-            evaluations.append(msgspec.json.decode((path / "evaluation.json").read_bytes(), type=_Dated))
-        except FileNotFoundError:
-            pieces.append(path)
-        except (OSError, RecursionError, msgspec.MsgspecError):
+            if is_there(record := path / "evaluation.json"):
+                evaluations.append(msgspec.json.decode(file_bytes(record, LARGEST_RECORD), type=_Dated))
+            else:
+                pieces.append(path)
+        except (BadInput, RecursionError, msgspec.MsgspecError):
             continue  # damaged: whoever reads it is told so
     return evaluations, pieces
 

@@ -27,6 +27,7 @@ def promote(result: Result, standings: Standings, person: str, reason: str) -> B
         metrics={name: value.value for name, value in evaluation.summary.metrics.items()},
         outputs_hash="",
         cases=result.answers.input_hashes(),
+        digest="",
     )
     bench = result.bench
     return keep_baseline(bench.golden_folder, baseline, result.answers, bench.suite.output)

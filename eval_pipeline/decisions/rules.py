@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from eval_pipeline.decisions.touched import Change
 from eval_pipeline.gates import GATES_FILE
+from eval_pipeline.problems import tree_of
 from eval_pipeline.project import Project
 from eval_pipeline.revisions import SHORT_COMMIT, extract, files_at
 
@@ -18,7 +19,7 @@ RULES = (GATES_FILE, "signoff.json", "approvals", "baseline")
 @contextmanager
 def rules_at(project: Project, commit: str) -> Iterator[Project]:
     """The project, judged by the rules of a commit; a suite that had no gates there is judged by its own."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, tree_of(Path(folder), commit[:SHORT_COMMIT]):
         for golden in files_at(project, commit, project.root / "golden"):
             known = {path.name for path in files_at(project, commit, golden)}
             if GATES_FILE in known:

@@ -1,8 +1,9 @@
 """The one door to Dagster's private parts; importing it fails when Dagster moved one of them.
 
-Both parts save time where nothing is asked. Dagster's event log opens and closes a file for each of the
+Two parts save time where nothing is asked. Dagster's event log opens and closes a file for each of the
 some 160 events of an evaluation, which is half of a run; here its files stay open. To keep what steps
-print, Dagster starts four processes; here it goes to the caller. Without them Dagster's own way serves.
+print, Dagster starts four processes; here it goes to the caller. And of a run that is deleted Dagster keeps
+what its checks said; here that is deleted, too. Without them Dagster's own way serves.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 
 if TYPE_CHECKING:
-    from dagster import EventLogEntry
+    from dagster import DagsterInstance, EventLogEntry
     from dagster._serdes import ConfigurableClassData
     from sqlalchemy import Connection, Engine
 
 FOLDER = Path("history", "runs")
 """Where Dagster keeps its event log by default."""
+CHECKS = "asset_check_executions"
+"""The table of what checks said."""
+AT_ONCE = 500
 MOST_OPEN = 8
 BUSY_SECONDS = 60.0
 INHERITED = ("_connect", "conn_string_for_shard", "path_for_shard")
@@ -50,6 +54,22 @@ def settings_of_a_run(configured: Mapping[str, Any], state: Path) -> dict[str, A
             "class": NoOpComputeLogManager.__name__,
         }
     return settings
+
+
+def forget_checks(instance: DagsterInstance) -> None:
+    """Delete what checks said in runs that are not there any more."""
+    from sqlalchemy import String, column, delete, select, table
+
+    storage = instance.event_log_storage
+    if not isinstance(storage, SqlEventLogStorage) or not storage.has_table(CHECKS):
+        return
+    run = column("run_id", String)
+    checks = table(CHECKS, run)
+    with storage.index_connection() as connection:
+        known = {"", *instance.get_run_ids()}  # after the lock: who began since is among them
+        gone = sorted(set(connection.scalars(select(run).select_from(checks).distinct())) - known)
+        for first in range(0, len(gone), AT_ONCE):
+            connection.execute(delete(checks).where(run.in_(gone[first : first + AT_ONCE])))
 
 
 class KeptEventLog(SqliteEventLogStorage):

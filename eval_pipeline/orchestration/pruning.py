@@ -3,12 +3,13 @@
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import dagster as dg
 
-from eval_pipeline.decisions import Keeping, Superfluous, size_of, superfluous_files
+from eval_pipeline.decisions import KEPT_DAYS, KEPT_LAST, Keeping, Superfluous, size_of, superfluous_files
 from eval_pipeline.files import is_aside, remove
 from eval_pipeline.numbers import counted, megabytes
 from eval_pipeline.project import Project
@@ -20,8 +21,8 @@ NEVER_BEGUN = datetime.timedelta(days=1)
 AT_ONCE = 500
 RUN_FILES = Path("history", "runs")
 RUN_FOLDERS = Path("storage")
-INDEX = "index"
-"""Beside the runs' event logs, the one with what is common to them."""
+INDEX, OF_NO_RUN = "index", ""
+"""Beside the runs' event logs, the one with what is common to them, and the one with what no run did."""
 
 
 class Pruned(NamedTuple):
@@ -57,7 +58,16 @@ def prune(
                 remove(path)
         for each in (*files, *orphans):
             remove(each.path)
+        _forget_checks(instance)
     return pruned
+
+
+def _forget_checks(instance: dg.DagsterInstance) -> None:
+    """Delete what checks said in deleted runs; they stay where this Dagster has no such part any more."""
+    with suppress(ImportError):
+        from eval_pipeline.orchestration.dagster_private import forget_checks
+
+        forget_checks(instance)
 
 
 def _superfluous_runs(
@@ -96,7 +106,7 @@ def _files_of(project: Project, run: str) -> list[Path]:
 
 def _of_no_run(project: Project, instance: dg.DagsterInstance) -> Iterable[Path]:
     """Event logs of runs that are not there any more."""
-    known = {INDEX, *instance.get_run_ids()}
+    known = {INDEX, OF_NO_RUN, *instance.get_run_ids()}
     logs = sorted((project.state / RUN_FILES).glob("*.db*"))
     return [path for path in logs if not is_aside(path) and path.name.split(".")[0] not in known]
 
@@ -104,8 +114,8 @@ def _of_no_run(project: Project, instance: dg.DagsterInstance) -> Iterable[Path]
 class PruneConfig(dg.Config):
     """What stays, of each version."""
 
-    keep_last: int = 50
-    older_than: int = 90
+    keep_last: int = KEPT_LAST
+    older_than: int = KEPT_DAYS
 
 
 def build_prune_job(project: Project) -> dg.JobDefinition:

@@ -3,16 +3,20 @@
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from eval_pipeline.answers import Answer, index_answers, recorded_line
 from eval_pipeline.comparison import Side
-from eval_pipeline.files import is_there, read_json, replacing, write_json
+from eval_pipeline.files import content_hash, file_bytes, is_there, read_json, replacing, write_json
 from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Identity
+from eval_pipeline.store.state import LARGEST_RECORD
+
+REMEDY = "Restore it, or promote again with --replace."
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -30,6 +34,8 @@ class Baseline(msgspec.Struct, frozen=True):
     outputs_hash: str
     cases: dict[str, str]
     """Each case's id, and the hash of the input that was answered."""
+    digest: str
+    """The hash of all the rest: who edits a number by hand is told so wherever it is read."""
 
 
 def baseline_file(golden: Path, version: str) -> Path:
@@ -50,11 +56,10 @@ def read_baseline(golden: Path, version: str) -> Baseline | None:
     baseline = _read(path)
     problems = Problems()
     outputs = outputs_file(golden, version, baseline.outputs_hash)
-    remedy = "Restore it, or promote again with --replace."
     if not outputs.is_file():
-        problems.add(outputs, "is missing, so the baseline cannot be used", remedy)
+        problems.add(outputs, "is missing, so the baseline cannot be used", REMEDY)
     elif _content(outputs) != baseline.outputs_hash:
-        problems.add(outputs, "is not what was promoted", remedy)
+        problems.add(outputs, "is not what was promoted", REMEDY)
     problems.stop_if_any()
     return baseline
 
@@ -67,13 +72,26 @@ def read_baselines(golden: Path) -> list[Baseline]:
 def _read(path: Path) -> Baseline:
     problems = Problems()
     baseline = next((each.record for each in read_json(path, Baseline, problems)), None)
+    if baseline is not None and baseline.digest != _digest(
+        msgspec.json.decode(file_bytes(path).decode("utf-8-sig"))
+    ):
+        problems.add(path, "is not what was promoted: it was edited since", REMEDY)
     problems.stop_if_any()
     assert baseline is not None
     return baseline
 
 
+def _digest(record: Any) -> str:
+    """The hash of a record as it stands in its file, but for the hash itself."""
+    return content_hash({**record, "digest": ""}) if isinstance(record, dict) else ""
+
+
 def _content(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """The hash of a file; blank where it is larger than any that is promoted."""
+    if path.stat().st_size > LARGEST_RECORD:
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def baseline_side(golden: Path, version: str, baseline: Baseline) -> Side:
@@ -98,6 +116,7 @@ def keep_baseline(golden: Path, baseline: Baseline, answers: Iterable[Answer], o
     """
     lines = b"".join(recorded_line(answer, output_type) for answer in answers)
     kept = replace(baseline, outputs_hash=hashlib.sha256(lines).hexdigest())
+    kept = replace(kept, digest=_digest(msgspec.to_builtins(kept)))
     outputs = outputs_file(golden, kept.version, kept.outputs_hash)
     with replacing(outputs) as temporary:
         temporary.write_bytes(lines)

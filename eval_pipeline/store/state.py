@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.comparison import Comparison, comparison_rows
-from eval_pipeline.files import data_frame, write_json, write_text
+from eval_pipeline.files import data_frame, file_bytes, write_json, write_text
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, naming_damage, read_table, write_table
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LATEST = "latest"
+LONGEST_NAME = 4096
+LARGEST_RECORD = 2**32
+"""Bytes of a file that this project wrote: with very many cases it is large, without end it is damaged."""
 COMPARED = "comparisons.json"
 
 
@@ -216,7 +219,7 @@ class Store:
         """The report of the latest evaluation."""
         folder = self._latest_evaluation(suite, version)
         path = folder / "report.md" if folder else None
-        return path.read_text(encoding="utf-8") if path and path.is_file() else None
+        return file_bytes(path, LARGEST_RECORD).decode() if path and path.is_file() else None
 
     def _folder_of(self, identity: Identity) -> Path:
         outputs = identity.outputs
@@ -229,7 +232,10 @@ class Store:
 def latest_in(folder: Path) -> str:
     """The name of what is the latest in a folder; blank where nothing is."""
     pointer = folder / LATEST
-    return pointer.read_text(encoding="utf-8").strip() if pointer.is_file() else ""
+    if not pointer.is_file():
+        return ""
+    with naming_damage(pointer):
+        return file_bytes(pointer, LONGEST_NAME).decode().strip()
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -247,4 +253,4 @@ def _read(folder: Path | None, name: str, record_type: type[T]) -> T | None:
     if path is None or not path.is_file():
         return None
     with naming_damage(path):
-        return msgspec.json.decode(path.read_bytes(), type=record_type)
+        return msgspec.json.decode(file_bytes(path, LARGEST_RECORD), type=record_type)

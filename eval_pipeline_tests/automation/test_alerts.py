@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -285,17 +286,34 @@ def run(project: Project, instance: dg.DagsterInstance, **tags: str) -> dg.Execu
 def test_from_checks_of_a_run_to_an_incident_and_back(toy: Project) -> None:
     with instance_in(toy) as instance, Incidents(database_url(toy)) as incidents:
         run(toy, instance)
-        since, changed = look_at_runs(instance, incidents, 0.0, "http://ui")
-        assert not changed  # by hand: whoever did it sees it
+        assert not look_at_runs(instance, incidents, "http://ui")  # by hand: whoever did it sees it
         run(toy, instance, **{"dagster/schedule_name": "toy_nightly"})
-        since, changed = look_at_runs(instance, incidents, since, "http://ui")
-        assert changed
+        assert look_at_runs(instance, incidents, "http://ui")
         (incident,) = incidents.all()
         assert incident.subject == "toy guess-v1.0"
         named = {finding.check: finding for finding in incident.findings}
         assert "wolf: dog" in named["gate_accuracy"].text
         assert named["gate_accuracy"].link == "http://ui/assets/toy/metrics?view=checks&partition=guess-v1.0"
-        assert not look_at_runs(instance, incidents, 0.0, "http://ui")[1]  # nothing is looked at twice
+        assert not look_at_runs(instance, incidents, "http://ui")  # nothing is looked at twice
+
+
+@pytest.mark.parametrize("days_off", [(400, 0), (0, -3)])
+def test_a_clock_that_is_wrong_for_a_night_hides_nothing(toy: Project, days_off: tuple[int, int]) -> None:
+    """A run that ended in the future does not hide the next one, nor one that ended in the past itself."""
+    by_schedule = {"dagster/schedule_name": "toy_nightly"}
+    sensor, cursor = build_alerts(toy, Automation()), None
+    seen = []
+    with instance_in(toy) as instance:
+        for off in days_off:
+            ended = run(toy, instance, **by_schedule)
+            assert ended.success
+            with sqlite3.connect(toy.state / "history" / "runs.db") as runs:
+                moved = "UPDATE runs SET update_timestamp = datetime(update_timestamp, ?) WHERE run_id = ?"
+                assert runs.execute(moved, (f"{off} days", ended.run_id)).rowcount == 1
+            cursor = sensor.evaluate_tick(dg.build_sensor_context(instance, cursor=cursor)).cursor
+            with Incidents(database_url(toy)) as incidents:
+                seen.append(incidents.unknown([ended.run_id]))
+    assert seen == [set(), set()]
 
 
 def test_a_run_that_crashes_is_an_incident(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +323,7 @@ def test_a_run_that_crashes_is_an_incident(toy: Project, monkeypatch: pytest.Mon
     monkeypatch.setattr("eval_pipeline.stages.score_answers", crash)
     with instance_in(toy) as instance, Incidents(database_url(toy)) as incidents:
         assert not run(toy, instance, **{"dagster/sensor_name": "prompt_files"}).success
-        look_at_runs(instance, incidents, 0.0, "http://ui")
+        look_at_runs(instance, incidents, "http://ui")
         (incident,) = incidents.all()
     assert incident.severity == "critical"
     crashed = [finding for finding in incident.findings if finding.check == "run"]

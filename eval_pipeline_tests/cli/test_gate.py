@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from eval_pipeline.decisions import (
     change_since,
     decide,
     objections,
+    rules_at,
     touched_suites,
     unusable,
     worst,
@@ -36,7 +38,10 @@ from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.project import Project
 from eval_pipeline.reports import to_junit, to_markdown
 from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
-from eval_pipeline.suites import suite_names
+from eval_pipeline.stages import Workbench
+from eval_pipeline.store import Store, read_baselines
+from eval_pipeline.suite import Suite
+from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.suites.decomposition import SUITE as DECOMPOSITION
 from eval_pipeline_tests.cli.recorded_toy import (
     BODY,
@@ -331,6 +336,46 @@ def test_a_change_is_not_judged_by_its_own_rules(repository: Project) -> None:
     assert done.returncode == 1
     assert f"✗ toy: {CANDIDATE} (prompt)\n  ✗ accuracy: 40.0 % is in the fail zone (< 50 %).\n" in done.stdout
     assert "baseline/guess.json, gates.yaml): it is judged as of " in done.stdout
+
+
+def test_a_problem_of_the_bases_own_rules_is_named_by_its_commit(repository: Project) -> None:
+    gates = repository.golden("toy") / "gates.yaml"
+    kept = gates.read_text()
+    gates.write_text(kept.replace("fail:", "fial:"))
+    commit(repository, "A typo")
+    gates.write_text(kept)
+    better(repository)
+    done = invoke(repository, "gate", "--changed-since", "HEAD")
+    assert done.returncode == 2, done.stdout + done.stderr
+    base = git(repository, "rev-parse", "HEAD")[:7]
+    assert f"golden/toy/gates.yaml at {base}:" in done.stderr
+    assert tempfile.gettempdir() not in done.stdout + done.stderr
+
+
+def test_every_shipped_suite_is_judged_by_the_bases_rules(tmp_path: Path) -> None:
+    """Whatever a change does to gates, sign-off, approvals and baselines; and by its own where accepted."""
+    project = copy_project(tmp_path / "project")
+    (project.root / ".gitignore").write_text(".eval/\n")
+    git(project, "init", "--quiet")
+    commit(project)
+    before = {suite.name: rules_of(project, suite) for suite in load_suites(project, suite_names(project))[0]}
+    for name in before:
+        golden = project.golden(name)
+        (golden / "gates.yaml").write_text("metrics:\n  error_rate: {fail: '> 0.01', pass: '<= 0.01'}\n")
+        (golden / "signoff.json").unlink()
+        shutil.rmtree(golden / "baseline")
+    with rules_at(project, git(project, "rev-parse", "HEAD").strip()) as judged:
+        for suite in load_suites(judged, list(before))[0]:
+            assert rules_of(judged, suite) == before[suite.name]
+            gates, signed, baselines = rules_of(project, suite)
+            assert (list(gates), signed, baselines) == (["error_rate"], False, [])
+
+
+def rules_of(project: Project, suite: Suite) -> tuple[Any, ...]:
+    """By what a suite is judged: its gates, whether somebody signed, its baselines."""
+    bench = Workbench(project, suite)
+    rules = bench.rules_folder
+    return bench.gates, (rules / "signoff.json").is_file(), read_baselines(rules)
 
 
 def test_rules_that_somebody_accepted(repository: Project) -> None:
@@ -735,15 +780,23 @@ def test_hostile_text_acts_nowhere() -> None:
     assert {each.get("errors") for each in root} == {"1"}
 
 
-def test_every_shipped_suite_can_be_gated(tmp_path: Path) -> None:
+def test_every_shipped_suite_can_be_gated_and_pruned(tmp_path: Path) -> None:
     """All suites in one command, with every file that CI reads, and nothing that breaks in between."""
     project = copy_project(tmp_path / "project")
+    (project.root / ".gitignore").write_text(".eval/\n")
+    git(project, "init", "--quiet")
+    commit(project)
+    for name in suite_names(project):
+        with (project.golden(name) / "gates.yaml").open("a") as gates:
+            gates.write("# seen\n")
     files = {name: tmp_path / f"gate.{name}" for name in ("markdown", "junit", "json")}
     options = [each for name, file in files.items() for each in (f"--{name}", file)]
-    done = command(project, "gate", *options)
+    done = command(project, "gate", "--changed-since", "HEAD", *options)
     assert done.returncode in (0, 1), done.stderr
     versions = json.loads(files["json"].read_text())["versions"]
     assert {each["suite"] for each in versions} == set(suite_names(project))
+    shown = "the change touches what it is judged by (gates.yaml): it is judged as of "
+    assert all(any(shown in warning for warning in each["warnings"]) for each in versions)
     for each in versions:
         assert each["state"] in ("pass", "warn", "block"), each["reasons"]
         assert each["report"]["suite"] == each["suite"]
@@ -752,6 +805,28 @@ def test_every_shipped_suite_can_be_gated(tmp_path: Path) -> None:
     assert grounded["k"] == 5
     junit = ElementTree.fromstring(files["junit"].read_bytes())  # noqa: S314
     assert {each.get("name") for each in junit.iter("testsuite")} == set(suite_names(project))
+    prune_all(project, {each["suite"]: each["version"] for each in versions})
+
+
+def prune_all(project: Project, versions: dict[str, str]) -> None:
+    """An older evaluation of each version goes, unless a baseline rests on its answers; the latest stays."""
+    store = Store(project.state)
+    older, needed = {}, set()
+    for suite, version in versions.items():
+        evaluation = store.evaluation(suite, version)
+        assert evaluation is not None
+        older[suite] = store.evaluations_folder(suite, version) / "older"
+        shutil.copytree(older[suite].with_name(evaluation.id), older[suite])
+        record = older[suite] / "evaluation.json"
+        content = json.loads(record.read_text())
+        record.write_text(json.dumps({**content, "id": "older", "created_at": "2020-01-01T00:00:00+00:00"}))
+        baselines = read_baselines(project.golden(suite))
+        needed |= {suite for each in baselines if each.identity.outputs == evaluation.identity.outputs}
+    done = invoke(project, "prune", "--keep-last", "1")
+    assert done.returncode == 0, done.stderr
+    assert {suite for suite, folder in older.items() if folder.exists()} == needed
+    assert needed < set(versions)
+    assert all(store.report(suite, version) for suite, version in versions.items())
 
 
 def second_suite(project: Project, more: str) -> Path:

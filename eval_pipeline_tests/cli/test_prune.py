@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import dagster as dg
@@ -20,6 +21,12 @@ def logs(project: Project) -> set[str]:
     }
 
 
+def runs_of_checks(project: Project) -> set[str]:
+    """The runs of which Dagster knows what checks said."""
+    with sqlite3.connect(project.state / "history" / "runs" / "index.db") as index:
+        return {run for (run,) in index.execute("SELECT run_id FROM asset_check_executions")}
+
+
 def test_runs_go_with_their_event_logs_and_history_stays(toy: Project) -> None:
     with instance_in(toy) as instance:
         first, second, third = (run_chain(toy, instance, "toy", VERSION).run_id for _ in range(3))
@@ -33,9 +40,11 @@ def test_runs_go_with_their_event_logs_and_history_stays(toy: Project) -> None:
     assert logs(toy) == {first, second, third, "0000-of-no-run"}
     assert invoke(toy, "prune").returncode == 0
     assert logs(toy) == {first, second, third}, "by default, whatever is younger than 90 days stays"
+    assert runs_of_checks(toy) == {first, second, third}
     done = invoke(toy, "prune", "--keep-last", "1")
     assert done.returncode == 0, done.stderr
     assert logs(toy) == {third}
+    assert runs_of_checks(toy) == {third}
     assert invoke(toy, "prune", "--keep-last", "1").stdout == "Nothing to delete.\n"
     assert json.loads(invoke(toy, "history", "toy", "--json").stdout)["evaluations"] == history
     with instance_in(toy) as instance:
@@ -44,6 +53,19 @@ def test_runs_go_with_their_event_logs_and_history_stays(toy: Project) -> None:
         assert event is not None
         assert event.run_id == third
     assert command(toy, "run", "toy").returncode in {0, 1}
+
+
+def test_what_no_run_did_stays(toy: Project) -> None:
+    """The alerts are such: the process that tells of them has their log open for months."""
+    with instance_in(toy) as instance, dg.DagsterInstance.get() as daemons:
+        run_chain(toy, instance, "toy", VERSION)
+        daemons.report_runless_asset_event(dg.AssetMaterialization("alerts", metadata={"open": 1}))
+        assert invoke(toy, "prune", "--keep-last", "1").returncode == 0
+        daemons.report_runless_asset_event(dg.AssetMaterialization("alerts", metadata={"open": 2}))
+        event = daemons.get_latest_materialization_event(dg.AssetKey("alerts"))
+    assert event is not None
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.metadata["open"].value == 2
 
 
 @pytest.mark.parametrize("given", [("--keep-last", "0"), ("--older-than", "-1"), ("--older-than", "soon")])

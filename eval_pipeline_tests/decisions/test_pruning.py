@@ -115,6 +115,25 @@ def test_what_an_approval_needs_stays(evaluated: Project) -> None:
         gone(evaluated)
 
 
+@pytest.mark.parametrize("name", ["latest", "evaluation.json"])
+def test_a_damaged_file_without_end_is_named_or_left_alone(evaluated: Project, name: str) -> None:
+    older, current = another(evaluated, "older", 120), latest(evaluated).id
+    damaged = older.with_name(current) / name if "." in name else older.with_name(name)
+    with damaged.open("wb") as file:
+        file.truncate(2**40)
+    if name == "latest":
+        with pytest.raises(BadInput, match=r"latest:1: the file has 1,099,511,627,776 bytes"):
+            gone(evaluated, Keeping(1, None))
+    else:
+        assert ("evaluation", current) not in gone(evaluated, Keeping(1, None))
+        with pytest.raises(BadInput, match=r"evaluation\.json:1: the file has 1,099,511,627,776 bytes"):
+            latest(evaluated)
+    damaged.write_bytes(b"\xff")
+    if name == "latest":
+        with pytest.raises(BadInput, match="latest: is damaged"):
+            gone(evaluated)
+
+
 @pytest.mark.parametrize("days", [0, 200])
 def test_leftovers_of_killed_processes_go_after_a_day(evaluated: Project, days: int) -> None:
     changed = (NOW - days * DAY).timestamp()

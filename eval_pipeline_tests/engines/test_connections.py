@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import time
 import traceback
+import tracemalloc
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
@@ -161,6 +162,7 @@ def test_a_header_is_read_whatever_its_case() -> None:
 
 
 TOO_LATE = "not complete after 1 s"
+MOST_MEMORY = 8 * 2**20
 CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -172,20 +174,33 @@ CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         (b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n" * 100, {NO_HTTP}),
         # Which of the two depends on where the pieces were cut on their way.
         (CHUNKS + b"4\r\ngood\r\n0\r\nX-Trailer: ", b"a" * 1000, {NO_HTTP, TOO_LATE}),
+        (CHUNKS + b"4\r\ngood\r\n0\r\n", b"X-More: yes\r\n" * 100, {NO_HTTP, TOO_LATE}),
         (CHUNKS + b"5;", b"a" * 1000, {TOO_LATE}),
+        (CHUNKS, b"0" * 1000, {NO_HTTP, TOO_LATE}),
     ],
 )
 def test_what_is_no_part_of_a_body_is_ended(start: bytes, piece: bytes, details: set[str]) -> None:
+    """And it takes no memory meanwhile."""
+    sent = 0
+
     async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
         await reader.readuntil(b"\r\n\r\n")
         writer.write(start)
         with suppress(ConnectionError):
             while True:
                 writer.write(piece)
                 await writer.drain()
+                sent += len(piece)
         writer.close()
 
-    received = exchange_once(flood, Timeouts(total=1.0) if TOO_LATE in details else PATIENT)
+    tracemalloc.start()
+    try:
+        received = exchange_once(flood, Timeouts(total=1.0) if TOO_LATE in details else PATIENT)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < MOST_MEMORY, f"{most:,} bytes for {sent:,} that were sent"
     assert received.broken is not None
     assert received.broken.detail in details
     assert told(received)[1] in (b"", b"good")

@@ -28,8 +28,10 @@ from eval_pipeline_tests.running import begin, ended, instance_in, invoke, run_c
 
 DOOR = "eval_pipeline.orchestration.dagster_private"
 SLOWER_EVENTS = "events are written as Dagster does it: a run without calls takes twice as long"
+LARGER = "what checks said in deleted runs stays in Dagster's database"
 SLOWER_START = "steps' output is captured: four more processes for each run"
 PARTS = {
+    "dagster._core.storage.event_log:SqlEventLogStorage": LARGER,
     "dagster._core.storage.event_log:SqliteEventLogStorage": SLOWER_EVENTS,
     "dagster._core.storage.event_log:SqliteEventLogStorage._connect": SLOWER_EVENTS,
     "dagster._core.storage.event_log:SqliteEventLogStorage.conn_string_for_shard": SLOWER_EVENTS,
