@@ -809,7 +809,7 @@ def test_every_shipped_suite_can_be_gated_and_pruned(tmp_path: Path) -> None:
 
 
 def prune_all(project: Project, versions: dict[str, str]) -> None:
-    """An older evaluation of each version goes, unless a baseline rests on its answers; the latest stays."""
+    """An older evaluation of each version goes, unless a baseline or a proposal rests on its answers."""
     store = Store(project.state)
     older, needed = {}, set()
     for suite, version in versions.items():
@@ -822,6 +822,7 @@ def prune_all(project: Project, versions: dict[str, str]) -> None:
         record.write_text(json.dumps({**content, "id": "older", "created_at": "2020-01-01T00:00:00+00:00"}))
         baselines = read_baselines(project.golden(suite))
         needed |= {suite for each in baselines if each.identity.outputs == evaluation.identity.outputs}
+        needed |= {suite for each in store.proposals(suite) if each.evaluation == evaluation.id}
     done = invoke(project, "prune", "--keep-last", "1")
     assert done.returncode == 0, done.stderr
     assert {suite for suite, folder in older.items() if folder.exists()} == needed
