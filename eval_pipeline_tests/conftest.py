@@ -93,8 +93,9 @@ ENOUGH = 4 * 2**30
 
 
 def pytest_configure() -> None:
-    """Let tests work in memory where there is enough."""
+    """Let tests work in memory where there is enough, and write as into a pipe, whatever the screen's width."""
     work_in_memory()
+    os.environ.pop("COLUMNS", None)
 
 
 def work_in_memory() -> None:
