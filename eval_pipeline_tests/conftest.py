@@ -93,7 +93,7 @@ ENOUGH = 4 * 2**30
 
 
 def pytest_configure() -> None:
-    """Let tests work in memory where there is enough, and write as into a pipe, whatever the screen's width."""
+    """Let tests work in memory where there is enough, and write as into a pipe, however wide the screen."""
     work_in_memory()
     os.environ.pop("COLUMNS", None)
 
