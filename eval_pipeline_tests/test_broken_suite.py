@@ -227,7 +227,7 @@ def test_run_all_goes_on_with_the_other_suites(half_broken: Project, monkeypatch
     prompt = half_broken.prompts("raising") / f"{VERSION}.md"
     prompt.write_text(prompt.read_text().replace("suite: toy", "suite: raising"))
     monkeypatch.setattr("eval_pipeline.cli.run.suite_names", lambda project: ["broken", "raising", "toy"])
-    monkeypatch.setattr("eval_pipeline.cli.run._summarize", lambda project: None)
+    monkeypatch.setattr("eval_pipeline.cli.run._summarize", lambda project, output: None)
     monkeypatch.setattr("eval_pipeline.project.Project.find", lambda: half_broken)
     with instance_in(half_broken):
         done = CliRunner().invoke(run.command, ["all"])

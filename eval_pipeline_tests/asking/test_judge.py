@@ -340,7 +340,7 @@ WRONG = {**LABEL, "answer": "B.", "right": False}
     [
         ("nobody", None, [(0, "judge")]),
         ("embedded", None, [(0, "judge")]),
-        ("3", None, [(0, "judge")]),
+        ("3", None, [(2, "judge")]),
         ("marker", [], [(1, "")]),
         ("marker", [LABEL], [(0, "right")]),
         ("marker", [LABEL, WRONG, {**LABEL, "right": False}], [(3, "")]),
