@@ -59,7 +59,7 @@ def wrong_length(sign: str, limit: Any, things: str) -> Words:
 def not_a_choice(value: Any, choices: Iterable[Any], what: str = "choice", several: str = "Choices") -> Words:
     """For a value that is none of a few."""
     known = [str(choice) for choice in choices]
-    said = f"{value!r} is not" if isinstance(value, str) else f"is {kind_of(value)}, not"
+    said = f"{str(value)[:100]!r} is not" if isinstance(value, str) else f"is {kind_of(value)}, not"
     return f"{said} a {what}", f"{did_you_mean(value, known)}{several}: {', '.join(known)}."
 
 
