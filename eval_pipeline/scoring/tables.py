@@ -64,8 +64,12 @@ class TableBuilder:
         )
 
     def count(self, rows: Iterable[tuple[str, int, str, str, str, float]]) -> None:
-        """Add keyed counts."""
-        self._keyed.append(_rows_table(list(rows), KEYED_COLUMNS))
+        """Add keyed counts; what an answer counts several times under one key is one row."""
+        sums: dict[tuple[str, int, str, str, str], float] = {}
+        for case, trial, table, row_key, column_key, value in rows:
+            key = (case, trial, table, row_key, column_key)
+            sums[key] = sums.get(key, 0.0) + value
+        self._keyed.append(_rows_table([(*key, value) for key, value in sums.items()], KEYED_COLUMNS))
 
     def diagnose(self, rows: Iterable[tuple[str, int, str, str, str]]) -> None:
         """Add what was wrong with answers."""
