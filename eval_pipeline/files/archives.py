@@ -25,6 +25,7 @@ LARGEST_RATIO = 250
 LITTLE = 2**20
 
 ZSTANDARD = 93
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD)
 ENCRYPTED = 1
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 """What stands before the bytes of an entry: a signature, and how long its name and extra field are."""
@@ -76,7 +77,7 @@ def archive_entries(path: Path, wanted: Callable[[str], bool], problems: Problem
                     yield Entry(entry.filename, _unpacked(archive, file, entry))
                 except BROKEN as error:
                     message = f"cannot be unpacked: {_reason(error)}"
-                    problems.add(path, message, NOT_WHOLE, field=entry.filename)
+                    problems.add(path, message, NOT_WHOLE, field=repr(entry.filename))
 
 
 def _objections(entries: Iterable[zipfile.ZipInfo]) -> Iterator[str]:
@@ -94,6 +95,8 @@ def _objections(entries: Iterable[zipfile.ZipInfo]) -> Iterator[str]:
             yield f"{name!r} would lie outside the archive"
         if entry.flag_bits & ENCRYPTED:
             yield f"{name!r} is encrypted"
+        if entry.compress_type not in METHODS:
+            yield f"{name!r} is packed by method {entry.compress_type}, which is not known"
         if entry.file_size > LARGEST_ENTRY:
             yield f"{name!r} has {entry.file_size:,} bytes; the limit is {LARGEST_ENTRY:,}"
         if entry.file_size > max(LITTLE, LARGEST_RATIO * entry.compress_size):

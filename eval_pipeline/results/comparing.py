@@ -17,7 +17,7 @@ from eval_pipeline.gates import ERROR_GATE, TOLERANCE, Gate, Regression
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.numbers import Unit, counted, number
 from eval_pipeline.problems import bad_value
-from eval_pipeline.results.rows import Results, Row
+from eval_pipeline.results.rows import Results, Row, as_id
 from eval_pipeline.scoring import metric_means, score_cases
 from eval_pipeline.suite import (
     CASE_PASS_RATE,
@@ -43,8 +43,8 @@ INVESTIGATE, BLOCK = 0.01, 0.05
 """Drops that a person looks at, and that stop a change: points, or parts of the value before."""
 NOWHERE = 1.7e308
 """A bound that no value passes."""
-GIVEN_PASS = "given_pass"
-TAKEN = {GIVEN_PASS, "answers", "errors", "passable", "passed", "case_id", "trial", "error", "detail"} | {
+PASSES = "said_to_pass"
+TAKEN = {PASSES, "answers", "errors", "passable", "passed", "case_id", "trial", "error", "detail"} | {
     ERROR_RATE.name,
     CASE_PASS_RATE.name,
 }
@@ -146,12 +146,12 @@ def _where_it_applies(before: Results, after: Results, metric: str) -> tuple[Res
         for each in (before, after)
     )
     if not any(True for each in (before, after) for _ in _values(each, metric)):
-        raise bad_value("--metric", f"no case has a value of {metric}", "Name another.")
+        raise bad_value("--metric", f"no case has a value of {as_id(metric)}", "Name another.")
     for each in (before, after):
         if not each.rows:
-            raise bad_value("--metric", f"no case of {each.label} has {metric}", "Name another.")
+            raise bad_value("--metric", f"no case of {each.label} has {as_id(metric)}", "Name another.")
     cases = counted(len(left_out), "case")
-    return before, after, [f"{cases} without {metric} on either side left out."] if left_out else []
+    return before, after, [f"{cases} without {as_id(metric)} on either side left out."] if left_out else []
 
 
 def _suite(metric: str, direction: Direction, values: Sequence[float]) -> tuple[Suite, list[str]]:
@@ -173,8 +173,8 @@ def _suite(metric: str, direction: Direction, values: Sequence[float]) -> tuple[
         output=Output,
         score=_score(measured),
         metrics=(measured,),
-        case_passes=lambda sums: sums[GIVEN_PASS] > 0,
-        errored=lambda case, answer: CaseScore({GIVEN_PASS: 0.0}),
+        case_passes=lambda sums: sums[PASSES] > 0,
+        errored=lambda case, answer: CaseScore({PASSES: 0.0}),
     )
     return suite, [] if fraction else [note]
 
@@ -195,7 +195,7 @@ def _score(metric: Metric) -> Score:
             {
                 metric.name: values,
                 defined(metric.name): np.ones(len(values)),
-                GIVEN_PASS: np.array(passed, dtype=float),
+                PASSES: np.array(passed, dtype=float),
             }
         )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from eval_pipeline.answers import LARGEST_TRIAL
 from eval_pipeline.files import archive_entries, content_hash
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.results.decoding import decoded
@@ -18,6 +19,7 @@ HEADER, START = "header.json", "_journal/start.json"
 """What an archive says of the whole evaluation, at its end and at its beginning."""
 SAMPLES = "samples/"
 FINISHED = "success"
+NOTHING = msgspec.Raw(b"null")
 LETTERS: Mapping[Any, float] = {"P": 0.5, "N": 0.0}
 """Partially right, and no answer; C and I are understood everywhere."""
 
@@ -59,9 +61,9 @@ class Sample(msgspec.Struct, frozen=True):
     """A sample of one epoch."""
 
     id: str | int
-    epoch: int
-    input: Any = None
-    target: Any = None
+    epoch: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_TRIAL)]
+    input: msgspec.Raw = NOTHING
+    target: msgspec.Raw = NOTHING
     scores: dict[str, Judged] | None = None
     error: Failed | None = None
     output: Output | None = None
@@ -84,7 +86,7 @@ def read_archive(path: Path, problems: Problems) -> Results:
             elif header is None or name == HEADER:
                 header = decoded(data, Header)
         except (ValueError, RecursionError) as error:
-            problems.add(path, f"cannot be understood: {error}", "Make the log anew.", field=name)
+            problems.add(path, f"cannot be understood: {error}", "Make the log anew.", field=as_id(name))
     if header is None and not problems:
         problems.add(path, f"is no log of Inspect: it has no {HEADER}", "Name a file of results.")
     return _results(path, header or Header(Spec()), rows, problems)
@@ -105,19 +107,20 @@ def _results(path: Path, header: Header, rows: Sequence[Row], problems: Problems
         problems.add(path, "holds no samples", "Log them: log_samples is off, or none was finished.")
     notes: tuple[str, ...] = ()
     if header.status != FINISHED:
-        notes = (f"{shown_path(path)} is a log of status {header.status}: samples may be missing.",)
-    return Results(path, KIND, rows, header.eval.model, header.eval.created, notes)
+        notes = (f"{shown_path(path)} is a log of status {as_id(header.status)}: samples may be missing.",)
+    return Results(path, KIND, rows, as_id(header.eval.model), header.eval.created, notes)
 
 
 def _row(sample: Sample) -> Row:
+    question = _question(decoded(sample.input, object))
     return Row(
         as_id(sample.id),
         sample.epoch,
         dict(_scores(sample.scores or {})),
         as_text(sample.error.message) if sample.error else "",
-        input_hash=content_hash(_question(sample.input)),
-        input=as_text(_question(sample.input)),
-        expected=as_text(sample.target),
+        input_hash=content_hash(question),
+        input=as_text(question),
+        expected=as_text(decoded(sample.target, object)),
         output=as_text(sample.output.completion) if sample.output else "",
     )
 

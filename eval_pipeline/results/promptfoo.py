@@ -16,6 +16,7 @@ from eval_pipeline.results.rows import NO_MODEL, Results, Row, as_id, as_score, 
 KIND = "promptfoo"
 ERRORED = 2
 """The reason of a failure that is no failed assertion: there was no answer."""
+NOTHING = msgspec.Raw(b"null")
 OF_THE_RUN = ("sessionId",)
 """Variables that promptfoo adds by itself, with another value each time."""
 
@@ -37,13 +38,13 @@ class Test(msgspec.Struct, frozen=True):
     """A test as its author wrote it."""
 
     description: str | None = None
-    assertions: Any = msgspec.field(name="assert", default=None)
+    assertions: msgspec.Raw = msgspec.field(name="assert", default=NOTHING)
 
 
 class Response(msgspec.Struct, frozen=True):
     """What the provider said."""
 
-    output: Any = None
+    output: msgspec.Raw = NOTHING
 
 
 class Result(msgspec.Struct, frozen=True, rename="camel"):
@@ -61,7 +62,7 @@ class Result(msgspec.Struct, frozen=True, rename="camel"):
     test_idx: int | None = None
     test_case: Test = Test()
     response: Response | None = None
-    grading_result: Any = None
+    grading_result: msgspec.Raw = NOTHING
 
     @property
     def asked(self) -> str:
@@ -82,7 +83,7 @@ class Result(msgspec.Struct, frozen=True, rename="camel"):
     def why_no_answer(self) -> str:
         """Why there is nothing to judge; blank where there is, also if an assertion failed."""
         if self.failure_reason is None:  # older files do not tell
-            return (self.error or "") if self.grading_result is None else ""
+            return (self.error or "") if bytes(self.grading_result) == bytes(NOTHING) else ""
         return (self.error or "error") if self.failure_reason == ERRORED else ""
 
 
@@ -103,7 +104,7 @@ def read_promptfoo(path: Path, content: msgspec.Raw, problems: Problems) -> list
         problems.add(path, "holds no results", "Run the evaluation again.", field="results.results")
     names = _names(list(columns))
     return [
-        Results(path, KIND, _rows(results), asked or NO_MODEL, table.timestamp, part=name)
+        Results(path, KIND, _rows(results), as_id(asked) or NO_MODEL, table.timestamp, part=name)
         for name, ((_, asked, _), results) in zip(names, columns.items(), strict=True)
     ]
 
@@ -129,7 +130,7 @@ def _rows(results: Sequence[Result]) -> list[Row]:
     trials: dict[tuple[str, str], int] = {}
     for each in sorted(results, key=lambda each: each.test_idx or 0):
         name = _name(each)
-        test = content_hash([each.test_case.description, each.input, each.test_case.assertions])
+        test = content_hash([each.test_case.description, each.input, bytes(each.test_case.assertions)])
         known = tests.setdefault(name, [])
         known += [test] if test not in known else []
         number = known.index(test) + 1
@@ -143,7 +144,7 @@ def _rows(results: Sequence[Result]) -> list[Row]:
                 passed=each.success,
                 input_hash=content_hash(each.input),
                 input=as_text(each.input),
-                output=as_text(each.response.output) if each.response else "",
+                output=as_text(decoded(each.response.output, object)) if each.response else "",
             )
         )
     return rows

@@ -25,6 +25,7 @@ MEASURES = frozenset({"latency_ms", "cost_usd", "tokens"})
 MOST_NAMED = 20
 LONGEST_ID, LONGEST_BEGINNING = 100, 80
 LONGEST_TEXT = 500
+LARGEST_SCORE = 1e15
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _WORDS = {
@@ -38,6 +39,7 @@ class Unusable(Enum):
     """What stands in place of a score that is none."""
 
     TEXT = "is a text, not a number"
+    LARGE = "is too large for a score"
     OTHER = "is neither a number nor true or false"
 
 
@@ -106,8 +108,10 @@ def as_score(value: Any) -> Score:
         try:
             number = float(value)
         except OverflowError:
-            return None
-        return number if math.isfinite(number) else None
+            return Unusable.LARGE
+        if math.isfinite(number):
+            return number if abs(number) <= LARGEST_SCORE else Unusable.LARGE
+        return None
     if isinstance(value, str):
         text = value.strip()
         if text in _WORDS:
@@ -154,13 +158,13 @@ def choose_part(
         if len(parts) == 1:
             return parts[0]
         message = f"{shown_path(parts[0].path)} holds {len(parts)} evaluations"
-        problems.add("input", message, f"Choose one: {_listed(names)}.", field=option)
+        problems.add("input", message, f"Choose one: {listed(names)}.", field=option)
         return None
     meant = [each for each in parts if each.part == asked] or [each for each in parts if asked in each.part]
     if len(meant) == 1:
         return meant[0]
     message = f"{asked!r} names {len(meant) or 'none'} of the evaluations in {shown_path(parts[0].path)}"
-    problems.add("input", message, f"There are: {_listed(names)}.", field=option)
+    problems.add("input", message, f"There are: {listed(names)}.", field=option)
     return None
 
 
@@ -169,7 +173,7 @@ def choose_metric(sides: Sequence[Results], asked: str | None, problems: Problem
     if asked is not None:
         for each in sides:
             if asked not in each.columns:
-                remedy = f"{did_you_mean(asked, each.columns)}There are: {_listed(each.columns)}."
+                remedy = f"{did_you_mean(asked, each.columns)}There are: {listed(each.columns)}."
                 problems.add(each.path, f"has no {asked!r}", remedy, field="--metric")
         return asked
     first, *others = (each.metrics for each in sides)
@@ -178,11 +182,10 @@ def choose_metric(sides: Sequence[Results], asked: str | None, problems: Problem
     if USUAL in usual or len(usual) == 1:
         return USUAL if USUAL in usual else usual[0]
     if usual:
-        problems.add(
-            "input", "the files hold several scores", f"Choose one: {_listed(usual)}.", field="--metric"
-        )
+        remedy = f"Choose one: {listed(usual)}."
+        problems.add("input", "the files hold several scores", remedy, field="--metric")
         return None
-    held = "; ".join(f"{shown_path(each.path)}: {_listed(each.columns) or 'nothing'}" for each in sides)
+    held = "; ".join(f"{shown_path(each.path)}: {listed(each.columns) or 'nothing'}" for each in sides)
     remedy = f"Name a column of numbers that both have. There are: {held}."
     problems.add("input", "the files share no score", remedy, field="--metric")
     return None
@@ -195,7 +198,8 @@ def check_rows(results: Results, metric: str, problems: Problems) -> None:
         score = row.scores.get(metric)
         if isinstance(score, Unusable) and not row.error:
             remedy = "Write a number, true or false; leave out what is missing."
-            problems.add(results.path, f"{row.case_id}: {score.value}", remedy, line=row.place, field=metric)
+            message = f"{row.case_id}: {score.value}"
+            problems.add(results.path, message, remedy, line=row.place, field=as_id(metric))
         if (row.case_id, row.trial) in seen:
             message = f"case {row.case_id} is there twice in trial {row.trial}"
             remedy = "Number repetitions by a field trial (or epoch), or remove one."
@@ -203,7 +207,8 @@ def check_rows(results: Results, metric: str, problems: Problems) -> None:
         seen.add((row.case_id, row.trial))
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, as many as a person reads."""
     every = list(names)
     more = f" and {len(every) - MOST_NAMED:,} more" if len(every) > MOST_NAMED else ""
     return ", ".join(repr(as_id(each)) for each in every[:MOST_NAMED]) + more

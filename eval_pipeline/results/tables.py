@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 from eval_pipeline.files import RawLine, content_hash, decode_line, json_lines, may_repeat_keys, repeated_key
 from eval_pipeline.problems import Problems
 from eval_pipeline.results.decoding import decoded
-from eval_pipeline.results.rows import Results, Row, as_id, as_text, as_trial, scores_of
+from eval_pipeline.results.rows import Results, Row, as_id, as_text, as_trial, listed, scores_of
 
 LONGEST_CELL = 16 * 2**20
 IDS = ("case_id", "id", "doc_id", "sample_id", "test_id")
 """The fields that name a case, the first that a record has."""
 TRIALS = ("trial", "epoch", "repeat")
-TEXTS = ("input", "expected", "output")
-WORDS = frozenset({"error", "detail", "scores", "suite", "version", *TRIALS, *TEXTS})
+WORDS = frozenset({"error", "detail", "scores", "suite", "version", "input", "expected", "output", *TRIALS})
 """Fields that are no scores."""
 SCORES = "scores"
 """A field that holds several scores by name."""
@@ -80,7 +79,9 @@ def _csv_records(path: Path, problems: Problems) -> Iterator[Record]:
         try:
             names = [name.strip() for name in next(reader, [])]
             for name in sorted({name for name in names if names.count(name) > 1}):
-                problems.add(path, "stands twice in the header", "Keep one of them.", line=1, field=name)
+                problems.add(
+                    path, "stands twice in the header", "Keep one of them.", line=1, field=as_id(name)
+                )
             yield from _cells(reader, names, path, problems)
         except (csv.Error, UnicodeDecodeError) as error:
             message = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
@@ -101,14 +102,13 @@ def _cells(reader: Any, names: list[str], path: Path, problems: Problems) -> Ite
 
 
 def _rows(records: Iterator[Record], path: Path, id_field: str | None, problems: Problems) -> Iterator[Row]:
-    for fields, line in records:
+    for number, (fields, line) in enumerate(records):
         name = id_field or next((each for each in IDS if each in fields), None)
         case_id = fields.get(name) if name else None
         if case_id is None or case_id == "" or isinstance(case_id, dict | list):
-            known = ", ".join(as_id(each) for each in fields)
-            remedy = f"Name the field by --id, of these: {known}."
-            problems.add(path, "no case id", remedy, line=line, field=id_field or IDS[0])
-            if line < 3:  # no other row of a table will have it
+            remedy = f"Name the field of ids by --id. There are: {listed(fields)}."
+            problems.add(path, "there is no case id", remedy, line=line, field=id_field or IDS[0])
+            if not number:  # no other row will have one
                 return
             continue
         trial_field = next((each for each in TRIALS if each in fields), TRIALS[0])
@@ -124,7 +124,9 @@ def _rows(records: Iterator[Record], path: Path, id_field: str | None, problems:
             _error(fields),
             line,
             input_hash=content_hash(fields["input"]) if "input" in fields else "",
-            **{each: as_text(fields.get(each)) for each in TEXTS},
+            input=as_text(fields.get("input")),
+            expected=as_text(fields.get("expected")),
+            output=as_text(fields.get("output")),
         )
 
 
