@@ -94,9 +94,15 @@ class Table(msgspec.Struct, frozen=True):
     timestamp: str = ""
 
 
-def read_promptfoo(path: Path, content: msgspec.Raw, problems: Problems) -> list[Results]:
+class Document(msgspec.Struct, frozen=True):
+    """A whole file."""
+
+    results: Table
+
+
+def read_promptfoo(path: Path, content: bytes, problems: Problems) -> list[Results]:
     """The evaluations of a file: one for each pair of provider and prompt."""
-    table = decoded(content, Table)
+    table = decoded(content, Document).results
     columns: dict[tuple[int, str, str], list[Result]] = {}
     for each in table.results:
         columns.setdefault((each.prompt_idx, each.asked, each.prompt.label), []).append(each)

@@ -33,7 +33,6 @@ class Document(msgspec.Struct, frozen=True):
 
     results: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     eval: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    status: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def read_results(path: Path, id_field: str | None, problems: Problems) -> list[Results]:
@@ -79,10 +78,10 @@ def _read_document(path: Path, id_field: str | None, problems: Problems) -> list
         if data.lstrip()[:1] == b"[":
             return [read_list(path, decoded(data, list), id_field, problems)]
         document = decoded(data, Document)
-        if not isinstance(document.eval, msgspec.UnsetType):
+        if document.eval is not msgspec.UNSET:
             return [read_log(path, data, problems)]
-        if not isinstance(document.results, msgspec.UnsetType):
-            return read_promptfoo(path, document.results, problems)
+        if document.results is not msgspec.UNSET:
+            return read_promptfoo(path, data, problems)
         problems.add(path, "is JSON of another kind", KNOWN)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
