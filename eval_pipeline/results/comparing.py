@@ -205,10 +205,11 @@ def _score(metric: Metric) -> Score:
 def _cases(results: Results, other: Results) -> Iterator[GoldenCase]:
     """The cases of a side; whether they ask the same is known where one program wrote both files."""
     theirs = {row.case_id: row.input_hash for row in other.rows} if results.kind == other.kind else {}
+    label = results.label
     for row in {row.case_id: row for row in reversed(results.rows)}.values():
         hash_ = row.input_hash if theirs.get(row.case_id) else ""
         case = Case(row.case_id, row.input, row.expected)
-        yield GoldenCase(case, results.label, row.place, hash_, hash_)
+        yield GoldenCase(case, label, row.place, hash_, hash_)
 
 
 def _side(suite: Suite, results: Results, metric: str, cases: Iterable[GoldenCase]) -> Side:
