@@ -78,8 +78,8 @@ def command(
     blocks or needs an approval that nobody gave. A test that is asked for informs; the verdict decides.
 
     With two arguments both are files of results, paired by case: promptfoo's JSON, Inspect's .eval and
-    JSON, lm-eval's samples, or JSON Lines, JSON and CSV with a case id and a score. It takes no project
-    and asks no model.
+    JSON, lm-eval's samples, or JSON Lines, JSON and CSV with a case id and a score. No project and no
+    model are needed.
     """
     if alpha is not None and test is None:
         raise bad_value(

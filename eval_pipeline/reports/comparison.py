@@ -223,7 +223,7 @@ def example_text(suite: Suite, comparison: Comparison) -> str:
 def left_out(comparison: Comparison) -> list[str]:
     """The cases that could not be compared, one sentence for each reason."""
     return [
-        f"{title} ({len(names):,}): {', '.join(names[:MOST_CASES])}{'' if len(names) <= MOST_CASES else ' …'}."
+        f"{title} ({len(names):,}): {', '.join(names[:MOST_CASES])}{' …' * (len(names) > MOST_CASES)}."
         for title, names in (
             ("New cases, not compared", comparison.appeared),
             ("Cases that vanished", comparison.vanished),

@@ -1,4 +1,4 @@
-"""What `promptfoo eval -o FILE.json` writes: a result for each test, provider and prompt."""
+"""What `promptfoo eval -o FILE` writes as JSON or JSON Lines: a result for each test, provider and prompt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.files import content_hash
+from eval_pipeline.files import content_hash, json_lines
 from eval_pipeline.problems import Problems
 from eval_pipeline.results.decoding import decoded
 from eval_pipeline.results.rows import NO_MODEL, Results, Row, as_id, as_score, as_text, scores_of
@@ -103,11 +103,26 @@ class Document(msgspec.Struct, frozen=True):
 def read_promptfoo(path: Path, content: bytes, problems: Problems) -> list[Results]:
     """The evaluations of a file: one for each pair of provider and prompt."""
     table = decoded(content, Document).results
+    if not table.results:
+        problems.add(path, "holds no results", "Run the evaluation again.", field="results.results")
+    return _evaluations(path, table)
+
+
+def read_promptfoo_lines(path: Path, problems: Problems) -> list[Results]:
+    """The same of a file with a result on each line."""
+    results = []
+    for raw in json_lines(path, problems):
+        try:
+            results.append(decoded(raw.data, Result))
+        except (ValueError, RecursionError) as error:
+            problems.add(path, f"cannot be understood: {error}", "Make it anew.", line=raw.number)
+    return _evaluations(path, Table(results))
+
+
+def _evaluations(path: Path, table: Table) -> list[Results]:
     columns: dict[tuple[int, str, str], list[Result]] = {}
     for each in table.results:
         columns.setdefault((each.prompt_idx, each.asked, each.prompt.label), []).append(each)
-    if not columns:
-        problems.add(path, "holds no results", "Run the evaluation again.", field="results.results")
     names = _names(list(columns))
     return [
         Results(path, KIND, _rows(results), as_id(asked) or NO_MODEL, table.timestamp, part=name)

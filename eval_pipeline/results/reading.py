@@ -11,7 +11,7 @@ from eval_pipeline.files import BYTE_ORDER_MARK, read_bytes
 from eval_pipeline.problems import Problems
 from eval_pipeline.results.decoding import decoded
 from eval_pipeline.results.inspect_logs import read_archive, read_log
-from eval_pipeline.results.promptfoo import read_promptfoo
+from eval_pipeline.results.promptfoo import read_promptfoo, read_promptfoo_lines
 from eval_pipeline.results.rows import Results
 from eval_pipeline.results.tables import read_csv, read_lines, read_list
 
@@ -33,6 +33,7 @@ class Document(msgspec.Struct, frozen=True):
 
     results: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     eval: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    test_case: msgspec.Raw | msgspec.UnsetType = msgspec.field(name="testCase", default=msgspec.UNSET)
 
 
 def read_results(path: Path, id_field: str | None, problems: Problems) -> list[Results]:
@@ -53,20 +54,22 @@ def read_results(path: Path, id_field: str | None, problems: Problems) -> list[R
     if not start:
         problems.add(path, "the file is empty", KNOWN, line=1)
         return []
-    if start[:1] == b"{" and _is_a_line(start):
+    line = _document(start) if start[:1] == b"{" else None
+    if line and line.test_case is not msgspec.UNSET:
+        return read_promptfoo_lines(path, problems)
+    if line and line.results is msgspec.UNSET and line.eval is msgspec.UNSET:
         return [read_lines(path, id_field, problems)]
     if start[:1] in (b"{", b"["):
         return _read_document(path, id_field, problems)
     return [read_csv(path, id_field, problems)]
 
 
-def _is_a_line(start: bytes) -> bool:
-    """Whether the first line is an object of its own, and no whole document of a known program."""
+def _document(line: bytes) -> Document | None:
+    """The object on the first line; None where it has no end there, as in JSON of many lines."""
     try:
-        document = decoded(start, Document)
+        return decoded(line, Document)
     except (ValueError, RecursionError):
-        return False
-    return document.results is msgspec.UNSET and document.eval is msgspec.UNSET
+        return None
 
 
 def _read_document(path: Path, id_field: str | None, problems: Problems) -> list[Results]:

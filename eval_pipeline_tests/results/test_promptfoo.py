@@ -44,6 +44,18 @@ def test_an_evaluation_of_one_provider_and_prompt() -> None:
     assert (iraq.error, iraq.scores) == ("503 the endpoint is down", {"success": 0.0, "score": 0.0})
 
 
+def test_lines_say_the_same() -> None:
+    (whole,), (lines,) = (results(FIXTURES / f"promptfoo_second.{ending}") for ending in ("json", "jsonl"))
+    assert (lines.rows, lines.model, lines.created) == (whole.rows, "second", "")
+
+
+def test_lines_that_are_none_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    first = (FIXTURES / "promptfoo_second.jsonl").read_text().splitlines()[0]
+    path.write_text(f'{first}\n{{"vars": 3}}\n')
+    assert problems_of(path)[0].startswith(":2: cannot be understood: Expected `object`, got `int`")
+
+
 def test_providers_prompts_and_repetitions_are_told_apart() -> None:
     parts = results(FOUR)
     asks, names = "What is the capital of {{country}}?", "Name the capital of {{country}}."

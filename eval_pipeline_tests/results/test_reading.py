@@ -76,9 +76,9 @@ def test_damage_is_a_problem_or_still_readable(
     end = data.draw(st.integers(0, len(whole) - 2))
     path.write_bytes(whole[:end])
     problems = Problems()
-    read = read_results(path, None, problems)
+    read_results(path, None, problems)
     cut_between_lines = whole[end - 1 : end] == b"\n" or whole[end : end + 1] == b"\n"
-    assert problems or (cut_between_lines and read[0].kind == "lm-eval")
+    assert problems or (cut_between_lines and file.suffix == ".jsonl")
     flipped = bytearray(whole)
     for place in data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=4)):
         flipped[place] ^= data.draw(st.integers(1, 255))
