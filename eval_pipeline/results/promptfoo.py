@@ -160,7 +160,11 @@ def _rows(results: Sequence[Result]) -> list[Row]:
             Row(
                 name if number == 1 else f"{name} ({number})",
                 trial,
-                {**scores_of(each.named_scores), "success": as_score(each.success), "score": each.score},
+                {
+                    **scores_of(each.named_scores),
+                    "success": as_score(each.success),
+                    "score": as_score(each.score),
+                },
                 as_text(each.why_no_answer),
                 passed=each.success,
                 input_hash=content_hash(each.input),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from eval_pipeline.files import RawLine, content_hash, decode_line, json_lines, may_repeat_keys, repeated_key
 from eval_pipeline.problems import Problems
 from eval_pipeline.results.decoding import decoded
-from eval_pipeline.results.rows import Results, Row, as_id, as_text, as_trial, listed, scores_of
+from eval_pipeline.results.rows import Results, Row, as_id, as_score, as_text, as_trial, listed, scores_of
 
 LONGEST_CELL = 16 * 2**20
 IDS = ("case_id", "id", "doc_id", "sample_id", "test_id")
@@ -139,8 +139,9 @@ def _scores(fields: Mapping[str, Any], id_field: str | None) -> dict[str, Any]:
 
 
 def _error(fields: Mapping[str, Any]) -> str:
+    """Why a row has no result; null, false and 0 say that it has one."""
     error = fields.get("error")
-    return as_text(error) if error else ""
+    return "" if not error or as_score(error) in (None, 0.0) else as_text(error)
 
 
 def _samples(records: Iterator[Record], path: Path, problems: Problems) -> list[Row]:
@@ -148,7 +149,10 @@ def _samples(records: Iterator[Record], path: Path, problems: Problems) -> list[
     rows: dict[str, Row] = {}
     filters: list[str] = []
     for fields, line in records:
-        case_id, filter_ = as_id(fields.get("doc_id", "")), str(fields.get("filter", "none"))
+        if "doc_id" not in fields:
+            problems.add(path, "is missing", "Make the samples anew.", line=line, field="doc_id")
+            continue
+        case_id, filter_ = as_id(fields["doc_id"]), str(fields.get("filter", "none"))
         filters += [filter_] if filter_ not in filters else []
         named = fields.get("metrics")
         metrics = [str(each) for each in named] if isinstance(named, list) else []

@@ -56,6 +56,24 @@ def test_tables_of_any_separator(tmp_path: Path, separator: str, end: str) -> No
     assert (second.case_id[:5], second.scores) == ('a"b c', {"score": 1.0})
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (None, ""),
+        (False, ""),
+        ("", ""),
+        ("None", ""),
+        ("false", ""),
+        (True, "true"),
+        ("down", "down"),
+        ({}, ""),
+    ],
+)
+def test_what_counts_as_an_error(tmp_path: Path, error: object, message: str) -> None:
+    (row,) = rows(lines(tmp_path / "a", [{"id": 1, "score": 1, "error": error}]))
+    assert row.error == message
+
+
 def test_several_scores_in_one_field_and_an_id_of_ones_own(tmp_path: Path) -> None:
     path = lines(tmp_path / "a", [{"ticket": 7, "scores": {"f1": 1, "tone": "warm"}, "id": 3}])
     (row,) = rows(path, "ticket")
@@ -122,4 +140,5 @@ def test_a_single_filter_is_not_named(tmp_path: Path) -> None:
     one = [each for each in every if each["filter"] == "strict"]
     (read,) = results(lines(tmp_path / "a", one))
     assert read.metrics == ["exact_match"]
+    assert ":13: doc_id: is missing" in problems_of(lines(tmp_path / "a", [*one, {"filter": "strict"}]))[0]
     assert "document 0 is there twice" in problems_of(lines(tmp_path / "a", [*one, one[0]]))[0]
