@@ -31,6 +31,7 @@ LAYERS = (
     ("suites",),
     ("scoring",),
     ("comparison",),
+    ("results",),
     ("store",),
     ("engines",),
     ("asking",),
