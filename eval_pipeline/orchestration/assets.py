@@ -382,11 +382,12 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         suite,
         "report",
         description,
-        upstream=("model_outputs", "case_scores", "metrics", "baseline_comparison"),
+        upstream=("golden_set", "model_outputs", "case_scores", "metrics", "baseline_comparison"),
         check_specs=checks.report_specs(suite),
     )
     def report(
         context: dg.AssetExecutionContext,
+        golden_set: GoldenTable,
         model_outputs: AnswerTable,
         case_scores: Scored,
         metrics: Evaluation,
