@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 
 class Pointer(NamedTuple):
-    """Words to be found in a text, or the characters of an input's field between two places."""
+    """Words to be found in a text; in an input's field, the characters between two places."""
 
     words: str
     field: str = ""
     start: int = 0
     end: int = 0
+    beside: tuple[str, ...] = ()
+    """Values that stand in the same object of an answer's JSON: then the whole object is meant."""
 
 
 Pointing = Callable[[str], Sequence[Pointer]]
@@ -19,4 +21,4 @@ Pointing = Callable[[str], Sequence[Pointer]]
 
 def the_words(named: str) -> Sequence[Pointer]:
     """The words themselves: for suites that say nothing else."""
-    return [Pointer(named)] if named else []
+    return [Pointer(named)]

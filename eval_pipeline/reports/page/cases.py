@@ -156,18 +156,21 @@ def _measures(answer: Answer | None) -> dict[str, str]:
         return {}
     of: tuple[tuple[str, float | None, Unit], ...] = (
         ("latency", answer.latency_ms, "milliseconds"),
-        ("cost", answer.cost_usd, "dollars"),
+        ("cost", answer.cost_usd or None, "dollars"),
         ("tokens", answer.token_count, "number"),
     )
     return {name: number(value, unit) for name, value, unit in of if value is not None}
 
 
-def _place(pointer: Pointer, inputs: Mapping[str, str]) -> str | list[Any]:
-    """Words, or a field of the input with the places between which they stand as a browser counts them."""
+def _place(pointer: Pointer, inputs: Mapping[str, str]) -> str | dict[str, Any]:
+    """Words, or more about where they stand; places are counted as a browser does."""
+    if pointer.beside:
+        return {"words": pointer.words, "beside": pointer.beside}
     text = inputs.get(pointer.field, "")
     if not pointer.field or not 0 <= pointer.start < pointer.end <= len(text):
         return pointer.words
-    return [pointer.field, _units(text[: pointer.start]), _units(text[: pointer.end])]
+    places = (_units(text[: pointer.start]), _units(text[: pointer.end]))
+    return {"words": pointer.words, "field": pointer.field, "at": places}
 
 
 def _units(text: str) -> int:
@@ -219,7 +222,7 @@ def _index(
             for each in all_metrics(suite)
         ],
         "exhibits": [{"label": each.label, "role": each.role} for each in writer.exhibits.all],
-        "comparisons": [each.before for each in comparisons],
+        "comparisons": [{"label": each.before, "role": each.role} for each in comparisons],
         "id": ids,
         "rank": [order.get(case_id, len(order)) for case_id in ids],
         "passed": [_passed(each) for each in scored],

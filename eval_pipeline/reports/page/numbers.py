@@ -1,5 +1,6 @@
 """The tables and charts of a report's page: gated metrics, comparisons, groups, confusion matrices."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from urllib.parse import urlencode
@@ -10,6 +11,7 @@ from eval_pipeline.numbers import NOTHING, change, counted, number
 from eval_pipeline.reports.charts import GREY, Bar, bars, spark
 from eval_pipeline.reports.comparison import (
     INTERVAL,
+    VERDICT_COLOURS,
     comparison_table,
     group_table,
     left_out,
@@ -19,12 +21,22 @@ from eval_pipeline.reports.comparison import (
 )
 from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.page.cases import cell_name
-from eval_pipeline.reports.page.html import Html, bullets, chart, element, joined, section, table, unfolding
+from eval_pipeline.reports.page.html import (
+    Html,
+    bullets,
+    cell,
+    chart,
+    element,
+    joined,
+    section,
+    table,
+    unfolding,
+)
 from eval_pipeline.reports.pictures import comparison_chart
 from eval_pipeline.reports.report import LONGEST_LINE
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import cross_tables, group_tables, metric_table, suite_tables, units
-from eval_pipeline.scoring import Evaluation, Point, Summary
+from eval_pipeline.scoring import CaseResult, Evaluation, Point, Summary
 from eval_pipeline.suite import Rows, Suite
 
 BINS = 10
@@ -44,10 +56,10 @@ def case_link(case_id: str) -> Html:
 def gated_table(
     suite: Suite, summary: Summary, comparisons: Sequence[Comparison], history: Sequence[Point]
 ) -> Table:
-    """The gated metrics at a glance: value, zone, interval, trend, and how they moved since each side."""
+    """The gated metrics at a glance: value, zone, interval, how they moved since each side, trend."""
     whole = metric_table(suite, summary)
     columns = [name for name in ("value", "zone", "sd", INTERVAL) if name in whole.header]
-    moved = [_moves(suite, each) for each in comparisons]
+    moved = [_changes(suite, each) for each in comparisons]
     rows = []
     for row in whole.rows[: len(summary.gates)]:
         cells = dict(zip(whole.header, row, strict=True))
@@ -56,18 +68,49 @@ def gated_table(
             [
                 element("a", name, href=f"#{urlencode({'metric': name})}", id=f"metric-{name}"),
                 *(cells[column] for column in columns),
+                *(_moved(each[name]) if name in each else "" for each in moved),
                 _trend([point.metrics.get(name) for point in history], name),
-                *(cell for each in moved for cell in each.get(name, ("", "", ""))),
             ]
         )
-    against = [text for each in comparisons for text in (f"against {each.before}", INTERVAL, "verdict")]
-    return Table(("metric", *columns, "trend", *against), rows)
+    return Table(("metric", *columns, *(f"against {each.before}" for each in comparisons), "trend"), rows)
 
 
-def _moves(suite: Suite, comparison: Comparison) -> dict[str, tuple[str | Cell, ...]]:
+def _changes(suite: Suite, comparison: Comparison) -> dict[str, dict[str, str | Cell]]:
+    """The cells of a comparison's table by metric and column."""
     content = comparison_table(suite, comparison)
-    places = [content.header.index(name) for name in ("difference", INTERVAL, "verdict")]
-    return {str(row[0]): tuple(row[place] for place in places) for row in content.rows}
+    return {str(row[0]): dict(zip(content.header, row, strict=True)) for row in content.rows}
+
+
+def _moved(cells: Mapping[str, str | Cell]) -> Html:
+    """A difference with its verdict, and its interval below."""
+    verdict = cells["verdict"]
+    colour = verdict.colour if isinstance(verdict, Cell) else ""
+    interval = element("span", str(cells[INTERVAL]), class_="interval") if cells[INTERVAL] != NOTHING else ""
+    difference = element("span", str(cells["difference"]), class_=f"difference {colour}")
+    return joined([difference, " ", cell(verdict), interval])
+
+
+def compared_table(suite: Suite, standings: Sequence[Standing]) -> Table:
+    """What an evaluation was compared with, and what came of it, by the headline."""
+    rows = []
+    for each in standings:
+        cells = _changes(suite, each.comparison).get(suite.headline, {})
+        action = "approved" if each.approved else each.action.replace("_", " ")
+        rows.append(
+            [
+                {"baseline": "the baseline", "replaced": "what it would replace"}.get(
+                    each.comparison.role, ""
+                ),
+                each.comparison.before,
+                f"{cells.get('before', NOTHING)} → {cells.get('after', NOTHING)}",
+                _moved(cells) if cells else "",
+                f"{each.comparison.shared:,}",
+                Cell(
+                    f"{each.comparison.verdict}; {action}", VERDICT_COLOURS.get(each.comparison.verdict, "")
+                ),
+            ]
+        )
+    return Table(("compared with", "version", suite.headline, "difference", "cases", "conclusion"), rows)
 
 
 def _trend(values: Sequence[float | None], metric: str) -> Html:
@@ -145,9 +188,15 @@ def _prompt_difference(prompts: tuple[str | None, str | None], place: int) -> Ht
 
 
 def number_sections(
-    suite: Suite, summary: Summary, beside: Mapping[str, Evaluation], texts: bool
+    suite: Suite,
+    summary: Summary,
+    results: Sequence[CaseResult],
+    beside: Mapping[str, Evaluation],
+    *,
+    texts: bool,
 ) -> Iterator[Html]:
     """Distribution, groups, confusion matrices, the suite's own tables, versions side by side."""
+    yield distribution(suite, results)
     for content, axis in zip(group_tables(suite, summary), summary.groups, strict=True):
         yield table(_choosing(content, axis))
     for name in suite.reporting.confusions:
@@ -196,17 +245,27 @@ def _matrix_cell(table_: str, gold: str, predicted: str, value: float, total: fl
         return element("td")
     shade = min(SHADES, 1 + int(SHADES * value / total)) if total else 1
     right = "right" if gold == predicted else "wrong"
-    cell = link(number(value, "number"), cell=f"{table_}: {cell_name(gold, predicted)}")
-    return element("td", cell, class_=f"{right} shade-{shade}", title=f"{gold} taken for {predicted}")
+    leading = link(number(value, "number"), cell=f"{table_}: {cell_name(gold, predicted)}")
+    return element("td", leading, class_=f"{right} shade-{shade}", title=f"{gold} taken for {predicted}")
 
 
-def distribution(values: Sequence[float], title: str) -> Html:
-    """How many cases lie where, between the least value and the greatest."""
-    low, high = min(values), max(values)
+def distribution(suite: Suite, results: Sequence[CaseResult]) -> Html:
+    """How many cases have which value of the headline: in ten steps from the least to the greatest."""
+    unit = units(suite)[suite.headline]
+    values = [each.headline for each in results if each.headline is not None]
+    if len(values) < 2:
+        return Html("")
+    low, high = (0.0, 1.0) if unit == "fraction" else (min(values), max(values))
     width = (high - low) / BINS or 1.0
-    counts = [0] * BINS
-    for value in values:
-        counts[min(BINS - 1, int((value - low) / width))] += 1
-    most = max(counts)
-    rows = [Bar(f"{low + width * n:.2f}", count / most, GREY, f"{count:,}") for n, count in enumerate(counts)]
+    counts = Counter(min(BINS - 1, max(0, int((value - low) / width))) for value in values)
+    rows = [
+        Bar(
+            f"{number(low + width * step, unit)} to {number(low + width * (step + 1), unit)}",
+            counts[step] / max(counts.values()),
+            GREY,
+            counted(counts[step], "case"),
+        )
+        for step in range(BINS)
+    ]
+    title = f"{suite.headline} over {counted(len(values), 'case')}"
     return chart(bars(title, rows), title)

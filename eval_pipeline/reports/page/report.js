@@ -164,7 +164,7 @@ function tools(chosen) {
     placeholder: index.texts ? "in any text" : "in names", oninput: later((event) => go({ text: event.target.value.trim(), page: null, case: null })) });
   return node("div", { class: "tools screen" },
     select("show", "show", shows.map(([name, [text]]) => [name === "all" ? "" : name, text]), chosen.get("show") || ""),
-    index.comparisons.length > 1 ? select("against", "against", index.comparisons.map((each, number) => [String(number), each]), chosen.get("against") || "0") : null,
+    index.comparisons.length > 1 ? select("against", "against", index.comparisons.map((each, number) => [String(number), each.label]), chosen.get("against") || "0") : null,
     kinds.length ? select("kind", "kind of error", [["", "any"], ...kinds.map((kind) => [kind, words(kind)])], chosen.get("kind") || "") : null,
     Object.entries(index.groups).map(([axis, group]) => select(`by ${axis}`, words(axis), [["", "any"], ...group.values.map((each) => [each, each])], chosen.get(`by ${axis}`) || "")),
     metrics.length > 1 ? select("metric", "metric", metrics.map((each) => [each === index.headline ? "" : each, each]), chosen.get("metric") || "") : null,
@@ -200,7 +200,7 @@ function list(cases, chosen) {
   const rows = cases.slice(page * PAGE, (page + 1) * PAGE);
   const compared = index.moved.map((moved, number) => [moved, index.comparisons[number]]);
   const head = node("tr", {}, ["case", metric, "passed"].map((each) => node("th", { scope: "col" }, each)),
-    compared.map(([, label]) => node("th", { scope: "col" }, `against ${label}`)));
+    compared.map(([, side]) => node("th", { scope: "col", title: `against ${side.label}` }, `Δ ${side.role}`)));
   const body = rows.map((place) => node("tr", { "aria-current": index.id[place] === chosen.get("case") ? "true" : null },
     node("td", {}, node("a", { href: link({ case: index.id[place], page: null }) }, shown(index.id[place])),
       index.outside[place] ? node("span", { class: "muted" }, " (not in the numbers)") : null),
@@ -255,7 +255,7 @@ function* places(text, named) {
       for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) yield [at, at + form.length];
       continue;
     }
-    const pattern = form.trim().split(/\s+/u).map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&")).join("\\s+");
+    const pattern = form.trim().split(/\s+/u).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/gu, "\\$&")).join("\\s+");
     const before = new RegExp(`^${LETTER}`, "u").test(form.trim()) ? `(?<!${LETTER})` : "";
     const after = new RegExp(`${LETTER}$`, "u").test(form.trim()) ? `(?!${LETTER})` : "";
     for (const match of text.matchAll(new RegExp(before + pattern + after, "giu"))) yield [match.index, match.index + match[0].length];
@@ -267,6 +267,27 @@ function sort(diagnosis) {
   return diagnosis.expected ? "missed" : "invented";
 }
 
+/* The objects of JSON that hold all these values. */
+function* objects(text, values) {
+  const wanted = values.map((each) => JSON.stringify(each).toLowerCase());
+  for (const match of text.matchAll(/\{[^{}]*\}/gu)) {
+    const own = match[0].toLowerCase();
+    if (wanted.every((each) => own.includes(each))) yield [match.index, match.index + match[0].length];
+  }
+}
+
+/* Where a pointer points in a text: at its place in that field, at an object, or at words; where JSON has the
+   words as a value, at that value alone. */
+function found(text, field, pointer) {
+  if (typeof pointer === "string") {
+    const values = /^\s*[[{]/.test(text) ? [...places(text, JSON.stringify(pointer))] : [];
+    return values.length ? values : [...places(text, pointer)];
+  }
+  if (pointer.beside) return [...objects(text, [pointer.words, ...pointer.beside])];
+  if (!field) return found(text, field, pointer.words);
+  return pointer.field === field ? [pointer.at] : [];
+}
+
 /* What diagnoses point at in a text: [start, end, class, title]. */
 function marksIn(text, field, diagnoses, names) {
   const marks = [];
@@ -275,11 +296,7 @@ function marksIn(text, field, diagnoses, names) {
       for (const pointer of diagnosis[`${name}_at`] || []) {
         if (marks.length >= MOST_MARKS) return marks;
         const title = words(index.kinds[diagnosis.kind]);
-        if (Array.isArray(pointer)) {
-          if (pointer[0] === field) marks.push([pointer[1], pointer[2], sort(diagnosis), title]);
-        } else {
-          for (const [start, end] of places(text, pointer)) marks.push([start, end, sort(diagnosis), title]);
-        }
+        for (const [start, end] of found(text, field, pointer)) marks.push([start, end, sort(diagnosis), title]);
       }
     }
   }
@@ -457,7 +474,7 @@ async function detail(cases, chosen) {
   const previous = at > 0 ? cases[at - 1] : null;
   const next = at + 1 < cases.length ? cases[at + 1] : null;
   const beside = chosen.get("view") === "side" && record.sides.length > 1;
-  const badges = index.moved.map((moved, number) => (moved.way[place] ? node("span", { class: `badge ${moved.way[place] < 0 ? "red" : "green"}` }, `${moved.way[place] < 0 ? "worse" : "better"} than ${index.comparisons[number]} ${moved.shown[place]}`) : null));
+  const badges = index.moved.map((moved, number) => (moved.way[place] ? node("span", { class: `badge ${moved.way[place] < 0 ? "red" : "green"}` }, `${moved.way[place] < 0 ? "worse" : "better"} than ${index.comparisons[number].label} ${moved.shown[place]}`) : null));
   fill(holder,
     node("div", { class: "bar screen" },
       previous === null ? node("span", { class: "muted" }, "‹ previous") : node("a", { href: link({ case: index.id[previous], page: null }), rel: "prev" }, "‹ previous"),
@@ -503,6 +520,7 @@ async function render() {
     if (again && caret !== null) again.setSelectionRange(caret, caret);
   }
   fill(document.getElementById("list"), list(cases, chosen));
+  document.querySelector(".split").classList.toggle("alone", chosen.get("view") === "side" && chosen.has("case"));
   await detail(cases, chosen);
   const aim = chosen.get("case") || chosen.get("cell") || chosen.get("metric");
   if (aim && aim !== scrolled) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -24,7 +25,12 @@ from eval_pipeline.reports.cases import (
 from eval_pipeline.reports.markdown import flat, readable
 from eval_pipeline.reports.page.cases import case_data
 from eval_pipeline.reports.page.html import Html, bullets, command, element, joined, section, table, unfolding
-from eval_pipeline.reports.page.numbers import comparison_section, gated_table, number_sections
+from eval_pipeline.reports.page.numbers import (
+    compared_table,
+    comparison_section,
+    gated_table,
+    number_sections,
+)
 from eval_pipeline.reports.page.shell import document, main, masthead
 from eval_pipeline.reports.report import LONGEST_LINE, TITLES, objection_lines
 from eval_pipeline.reports.rows import Colour, Table
@@ -36,7 +42,7 @@ from eval_pipeline.reports.tables import (
     shown_value,
     units,
 )
-from eval_pipeline.scoring import WORST_CASES, Evaluation, Point, Scores, Summary, case_results
+from eval_pipeline.scoring import WORST_CASES, CaseResult, Evaluation, Point, Scores, Summary, case_results
 from eval_pipeline.stages import Exhibits, Workbench, evaluations_beside, exhibits_of
 from eval_pipeline.store import (
     AnswerTable,
@@ -84,6 +90,11 @@ class Findings:
         """What was evaluated."""
         return self.exhibits.own.label
 
+    @cached_property
+    def results(self) -> tuple[CaseResult, ...]:
+        """How each case fared that the numbers rest on, worst first."""
+        return case_results(self.suite, self.summary.rests_on(self.scores))
+
     @property
     def verdict(self) -> tuple[str, Colour]:
         """Whether it passes, in words and in a colour."""
@@ -108,7 +119,7 @@ def report_page(findings: Findings, *, texts: bool = True) -> str:
                 _comparisons(found, texts),
                 section(
                     "Groups and tables",
-                    *number_sections(found.suite, found.summary, found.beside, texts),
+                    *number_sections(found.suite, found.summary, found.results, found.beside, texts=texts),
                     anchor="groups",
                 ),
                 section("Identity", table(_identity(found)), anchor="identity"),
@@ -177,8 +188,16 @@ def _overview(found: Findings, texts: bool) -> Html:
         element("p", _subject(found), class_="lead"),
         verdict,
         element("div", *_cards(found), class_="cards"),
-        table(gated_table(suite, summary, comparisons, found.history), "metrics"),
-        _compared_with(found),
+        element(
+            "div",
+            element(
+                "div",
+                _compared_with(found),
+                table(gated_table(suite, summary, comparisons, found.history), "metrics"),
+            ),
+            _next(found),
+            class_="first",
+        ),
         unfolding(
             "What stands behind the gates that do not pass",
             bullets(flat(line, LONGEST_LINE) for line in named),
@@ -186,7 +205,6 @@ def _overview(found: Findings, texts: bool) -> Html:
         unfolding("All metrics", table(metric_table(suite, summary))),
         unfolding("Notes", bullets(flat(note, LONGEST_LINE) for note in notes)),
         _errors(found, texts),
-        _next(found),
     )
 
 
@@ -211,7 +229,7 @@ def _cards(found: Findings) -> Iterator[Html]:
     yield _card(
         suite.headline, shown_value(summary.metrics[suite.headline], units(suite)[suite.headline]), zone
     )
-    results = case_results(suite, summary.rests_on(found.scores))
+    results = found.results
     always = sum(each.passed == each.trials for each in results)
     yield _card(
         "cases that pass in every trial", f"{always:,} of {len(results):,}", counted(summary.trials, "trial")
@@ -243,7 +261,7 @@ def _card(what: str, value: str, more: str = "") -> Html:
 
 
 def _compared_with(found: Findings) -> Html:
-    """What it was compared with, in a sentence each."""
+    """What it was compared with, and what it was not compared with, and why."""
     if found.evaluation is None:
         return Html("")
     lines: list[str] = []
@@ -251,10 +269,12 @@ def _compared_with(found: Findings) -> Html:
         lines.append("Not compared, since the evaluation is incomplete.")
     elif found.standings.baseline is None:
         lines.append("There is no baseline to compare with.")
-    lines += [f"Against {each.comparison.before}: {each.conclusion}" for each in found.standings.all]
     if found.standings.missing:
         lines.append(f"Not compared with what it would replace: {found.standings.missing}")
-    return joined([element("h3", "Compared with"), bullets(flat(line, LONGEST_LINE) for line in lines)])
+    content = compared_table(found.suite, found.standings.all)
+    return joined(
+        [table(content) if content.rows else "", bullets(flat(line, LONGEST_LINE) for line in lines)]
+    )
 
 
 def _errors(found: Findings, texts: bool) -> Html:
@@ -309,7 +329,7 @@ def _cases(found: Findings, texts: bool) -> Html:
     scores = by_case(found.suite, found.scores)
     unit = units(found.suite)[found.suite.headline]
     parts = []
-    for result in case_results(found.suite, found.summary.rests_on(found.scores))[:WORST_CASES]:
+    for result in found.results[:WORST_CASES]:
         headline = (
             f"{flat(result.case_id)}: {found.suite.headline} {number(result.headline, unit)}, "
             f"passed {result.passed:,} of {counted(result.trials, 'trial')}"
@@ -320,14 +340,13 @@ def _cases(found: Findings, texts: bool) -> Html:
             for each in trial.diagnoses
         }
         parts.append(joined([element("h3", headline), bullets(list(wrong)[:MOST_DIAGNOSES])]))
-    results = case_results(found.suite, found.summary.rests_on(found.scores))
     without = element(
         "p", "These are the worst cases. All of them are in this file; a browser with scripts shows them."
     )
     return element(
         "section",
         element("h2", "Cases", id="cases"),
-        element("p", readable(passes(results))) if results else "",
+        element("p", readable(passes(found.results))) if found.results else "",
         element("div", without, *parts, id="explorer"),
     )
 
