@@ -1,7 +1,9 @@
 """Where in texts to look for what a diagnosis names. It is for people alone: no number rests on it."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from eval_pipeline.suite.case import Case
 
 
 class Pointer(NamedTuple):
@@ -15,10 +17,10 @@ class Pointer(NamedTuple):
     """Values that stand in the same object of an answer's JSON: then the whole object is meant."""
 
 
-Pointing = Callable[[str], Sequence[Pointer]]
-"""What a diagnosis expected or got → where to look for it."""
+Pointing = Callable[[str, Case[Any, Any]], Sequence[Pointer]]
+"""(what a diagnosis expected or got, its case) → where to look for it."""
 
 
-def the_words(named: str) -> Sequence[Pointer]:
+def the_words(named: str, case: Case[Any, Any]) -> Sequence[Pointer]:
     """The words themselves: for suites that say nothing else."""
     return [Pointer(named)]

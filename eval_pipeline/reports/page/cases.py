@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from eval_pipeline.answers import Answer
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.numbers import NOTHING, Unit, change, number
 from eval_pipeline.reports.by_case import CaseScores, TrialScores, by_case
+from eval_pipeline.reports.fields import fields_of
 from eval_pipeline.reports.page.shell import Packed, packed
 from eval_pipeline.reports.pointing import pointing_of
 from eval_pipeline.reports.tables import units
 from eval_pipeline.scoring import Summary, case_results
 from eval_pipeline.stages import Exhibits, Shown
-from eval_pipeline.suite import Diagnosis, Suite, all_metrics
+from eval_pipeline.suite import Case, Diagnosis, Suite, all_metrics
 from eval_pipeline.suite.pointing import Pointer
 
 PART = 100
@@ -26,7 +25,6 @@ MOST_VALUES = 60
 """An attribute of more values is a name, not a group."""
 WIDE = "\U00010000"
 """From here on a character takes two places in a text of the browser."""
-Fields = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -81,8 +79,7 @@ class _Writer:
         inputs = fields_of(case.input)
         own = self.scores[0].get(case.id)
         sides = [
-            self._side(place, case.id, answers, own, dict(inputs))
-            for place, answers in enumerate(shown.answers)
+            self._side(place, case, answers, own, dict(inputs)) for place, answers in enumerate(shown.answers)
         ]
         written = {"prompt": shown.prompt, "input": inputs, "expected": fields_of(case.expected)}
         where = {"file": shown.golden.file, "line": shown.golden.line}
@@ -91,21 +88,21 @@ class _Writer:
     def _side(
         self,
         place: int,
-        case_id: str,
+        case: Case[Any, Any],
         answers: Sequence[Answer | None],
         own: CaseScores | None,
         inputs: Mapping[str, str],
     ) -> dict[str, Any]:
         """One version's answers to a case, trial by trial, with what they earned."""
-        absent = (self.exhibits.all[place].absent or {}).get(case_id)
+        absent = (self.exhibits.all[place].absent or {}).get(case.id)
         if absent:
             return {"absent": absent}
-        scores = self.scores[place].get(case_id)
+        scores = self.scores[place].get(case.id)
         of_trial = {each.trial: each for each in scores.trials} if scores else {}
         trials = self.exhibits.all[place].answers.trials
         return {
             "trials": [
-                self._trial(trial, answer, of_trial.get(trial), inputs)
+                self._trial(trial, answer, of_trial.get(trial), case, inputs)
                 for trial, answer in zip(trials, answers, strict=True)
             ],
             "values": self._shown(scores),
@@ -113,7 +110,12 @@ class _Writer:
         }
 
     def _trial(
-        self, trial: int, answer: Answer | None, scores: TrialScores | None, inputs: Mapping[str, str]
+        self,
+        trial: int,
+        answer: Answer | None,
+        scores: TrialScores | None,
+        case: Case[Any, Any],
+        inputs: Mapping[str, str],
     ) -> dict[str, Any]:
         record: dict[str, Any] = {"trial": trial, **_measures(answer)}
         if self._texts and answer is not None and answer.text is not None:
@@ -125,18 +127,20 @@ class _Writer:
                 record["error"] = scores.error
                 record["detail"] = scores.detail if self._texts else ""
             record["diagnoses"] = [
-                self._diagnosis(each, inputs) for each in scores.diagnoses if each.kind != "error"
+                self._diagnosis(each, case, inputs) for each in scores.diagnoses if each.kind != "error"
             ]
         return record
 
-    def _diagnosis(self, diagnosis: Diagnosis, inputs: Mapping[str, str]) -> dict[str, Any]:
+    def _diagnosis(
+        self, diagnosis: Diagnosis, case: Case[Any, Any], inputs: Mapping[str, str]
+    ) -> dict[str, Any]:
         record: dict[str, Any] = {"kind": self._kind_numbers[diagnosis.kind]}
         if not self._texts:
             return record
         for name, text in (("expected", diagnosis.expected), ("got", diagnosis.got)):
             if text:
                 record[name] = text
-                record[f"{name}_at"] = [_place(each, inputs) for each in self._pointing(text)]
+                record[f"{name}_at"] = [_place(each, inputs) for each in self._pointing(text, case)]
         return record
 
     def _shown(self, scores: CaseScores | None) -> list[str]:
@@ -175,20 +179,6 @@ def _place(pointer: Pointer, inputs: Mapping[str, str]) -> str | dict[str, Any]:
 
 def _units(text: str) -> int:
     return len(text) + sum(character >= WIDE for character in text)
-
-
-def fields_of(value: Any) -> Fields:
-    """A value as texts for people: a text as it is, anything else as JSON over several lines."""
-    plain = msgspec.to_builtins(value)
-    if not isinstance(plain, dict):
-        return [("", _text(plain))]
-    return [(name, _text(each)) for name, each in plain.items()]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def _index(

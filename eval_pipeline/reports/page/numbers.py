@@ -39,7 +39,7 @@ from eval_pipeline.reports.tables import cross_tables, group_tables, metric_tabl
 from eval_pipeline.scoring import CaseResult, Evaluation, Point, Summary
 from eval_pipeline.suite import Rows, Suite
 
-BINS = 10
+STEPS = 10
 SHADES = 4
 
 
@@ -197,14 +197,15 @@ def number_sections(
 ) -> Iterator[Html]:
     """Distribution, groups, confusion matrices, the suite's own tables, versions side by side."""
     yield distribution(suite, results)
-    for content, axis in zip(group_tables(suite, summary), summary.groups, strict=True):
-        yield table(_choosing(content, axis))
+    groups = zip(group_tables(suite, summary), summary.groups, strict=True)
+    yield element("div", *(table(_choosing(content, axis)) for content, axis in groups), class_="flow")
     for name in suite.reporting.confusions:
         if rows := summary.tables.get(name):
             yield confusion(name, rows)
     if texts:
         drawn = {name.replace("_", " ") for name in suite.reporting.confusions}
-        yield joined(table(each) for each in suite_tables(suite, summary) if each.title not in drawn)
+        own = (table(each) for each in suite_tables(suite, summary) if each.title not in drawn)
+        yield element("div", *own, class_="flow")
     versions = cross_tables(suite, beside)
     if versions and texts:
         yield joined([element("h3", "Versions side by side"), *map(table, versions)])
@@ -250,22 +251,20 @@ def _matrix_cell(table_: str, gold: str, predicted: str, value: float, total: fl
 
 
 def distribution(suite: Suite, results: Sequence[CaseResult]) -> Html:
-    """How many cases have which value of the headline: in ten steps from the least to the greatest."""
+    """How many cases have which value of the headline: each by itself, or in steps where there are many."""
     unit = units(suite)[suite.headline]
-    values = [each.headline for each in results if each.headline is not None]
+    values = sorted(each.headline for each in results if each.headline is not None)
     if len(values) < 2:
         return Html("")
-    low, high = (0.0, 1.0) if unit == "fraction" else (min(values), max(values))
-    width = (high - low) / BINS or 1.0
-    counts = Counter(min(BINS - 1, max(0, int((value - low) / width))) for value in values)
-    rows = [
-        Bar(
-            f"{number(low + width * step, unit)} to {number(low + width * (step + 1), unit)}",
-            counts[step] / max(counts.values()),
-            GREY,
-            counted(counts[step], "case"),
-        )
-        for step in range(BINS)
-    ]
+    counts = Counter(number(value, unit) for value in values)
+    if len(counts) > STEPS:
+        low, width = values[0], (values[-1] - values[0]) / STEPS
+        names = [
+            f"{number(low + width * n, unit)} to {number(low + width * (n + 1), unit)}" for n in range(STEPS)
+        ]
+        places = Counter(min(STEPS - 1, int((value - low) / width)) for value in values)
+        counts = Counter({name: places[place] for place, name in enumerate(names)})
+    most = max(counts.values())
+    rows = [Bar(name, count / most, GREY, counted(count, "case")) for name, count in counts.items()]
     title = f"{suite.headline} over {counted(len(values), 'case')}"
     return chart(bars(title, rows), title)

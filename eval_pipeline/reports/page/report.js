@@ -201,9 +201,8 @@ function list(cases, chosen) {
   const compared = index.moved.map((moved, number) => [moved, index.comparisons[number]]);
   const head = node("tr", {}, ["case", metric, "passed"].map((each) => node("th", { scope: "col" }, each)),
     compared.map(([, side]) => node("th", { scope: "col", title: `against ${side.label}` }, `Δ ${side.role}`)));
-  const body = rows.map((place) => node("tr", { "aria-current": index.id[place] === chosen.get("case") ? "true" : null },
-    node("td", {}, node("a", { href: link({ case: index.id[place], page: null }) }, shown(index.id[place])),
-      index.outside[place] ? node("span", { class: "muted" }, " (not in the numbers)") : null),
+  const body = rows.map((place) => node("tr", { "aria-current": index.id[place] === chosen.get("case") ? "true" : null, class: index.outside[place] ? "outside" : null },
+    node("td", {}, node("a", { href: link({ case: index.id[place], page: null }) }, shown(index.id[place])), index.outside[place] ? " *" : null),
     node("td", { class: "number" }, index.shown[metric][place]),
     node("td", { class: `number ${index.failed[place] ? "red" : "green"}` }, index.passed[place]),
     compared.map(([moved]) => node("td", { class: `number ${["red", "", "green"][moved.way[place] + 1]}` }, moved.shown[place] || (moved.way[place] < 0 ? "worse" : moved.way[place] > 0 ? "better" : "")))));
@@ -214,6 +213,7 @@ function list(cases, chosen) {
   return node("div", { class: "list" },
     node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "cases" },
       cases.length ? node("table", {}, node("thead", {}, head), node("tbody", {}, body)) : node("p", {}, "No case is like that.")),
+    rows.some((place) => index.outside[place]) ? node("p", { class: "note" }, "* no part of the numbers: the engine learned from it") : null,
     pager);
 }
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from eval_pipeline.answers import Costs, Stopping
-from eval_pipeline.comparison import comparable
-from eval_pipeline.decisions import Objections, Standings, approving, objections_to, standings_of
+from eval_pipeline.decisions import Objections, approving
 from eval_pipeline.numbers import counted, moment, number
-from eval_pipeline.reports.brief import COLOURS as STATE_COLOURS
 from eval_pipeline.reports.by_case import by_case
 from eval_pipeline.reports.cases import (
     MOST_DIAGNOSES,
@@ -24,6 +19,7 @@ from eval_pipeline.reports.cases import (
 )
 from eval_pipeline.reports.markdown import flat, readable
 from eval_pipeline.reports.page.cases import case_data
+from eval_pipeline.reports.page.findings import Findings
 from eval_pipeline.reports.page.html import Html, bullets, command, element, joined, section, table, unfolding
 from eval_pipeline.reports.page.numbers import (
     compared_table,
@@ -32,8 +28,8 @@ from eval_pipeline.reports.page.numbers import (
     number_sections,
 )
 from eval_pipeline.reports.page.shell import document, main, masthead
-from eval_pipeline.reports.report import LONGEST_LINE, TITLES, objection_lines
-from eval_pipeline.reports.rows import Colour, Table
+from eval_pipeline.reports.report import LONGEST_LINE, objection_lines
+from eval_pipeline.reports.rows import Table
 from eval_pipeline.reports.tables import (
     error_table,
     gate_label,
@@ -42,19 +38,7 @@ from eval_pipeline.reports.tables import (
     shown_value,
     units,
 )
-from eval_pipeline.scoring import WORST_CASES, CaseResult, Evaluation, Point, Scores, Summary, case_results
-from eval_pipeline.stages import Exhibits, Workbench, evaluations_beside, exhibits_of
-from eval_pipeline.store import (
-    AnswerTable,
-    Compared,
-    GoldenTable,
-    History,
-    Proposal,
-    Scored,
-    database_url,
-    point_of,
-)
-from eval_pipeline.suite import Suite
+from eval_pipeline.scoring import WORST_CASES, Summary
 
 SCRIPTS = ("diff.min.js", "report.js")
 PARTS = (
@@ -64,43 +48,6 @@ PARTS = (
     ("groups", "Groups and tables"),
     ("identity", "Identity"),
 )
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Everything that a page says: numbers always, the rest as far as it is there."""
-
-    suite: Suite
-    summary: Summary
-    scores: Scores
-    exhibits: Exhibits
-    evaluation: Evaluation | None = None
-    """None where outputs of another system were scored."""
-    standings: Standings = field(default_factory=Standings)
-    against: Objections = field(default_factory=Objections)
-    costs: Costs | None = None
-    stopping: Stopping | None = None
-    proposal: Proposal | None = None
-    beside: Mapping[str, Evaluation] = field(default_factory=dict)
-    history: Sequence[Point] = ()
-    """The evaluations that can be compared with this one, oldest first."""
-
-    @property
-    def name(self) -> str:
-        """What was evaluated."""
-        return self.exhibits.own.label
-
-    @cached_property
-    def results(self) -> tuple[CaseResult, ...]:
-        """How each case fared that the numbers rest on, worst first."""
-        return case_results(self.suite, self.summary.rests_on(self.scores))
-
-    @property
-    def verdict(self) -> tuple[str, Colour]:
-        """Whether it passes, in words and in a colour."""
-        if self.evaluation is not None:
-            return TITLES[self.against.state], STATE_COLOURS.get(self.against.state, "red")
-        return (TITLES["pass"], "green") if self.summary.passed else ("✗ fails its gates", "red")
 
 
 def report_page(findings: Findings, *, texts: bool = True) -> str:
@@ -380,33 +327,4 @@ def _identity(found: Findings) -> Table:
             ("sample", identity.outputs.sample),
             ("evaluated at", evaluation.created_at),
         ],
-    )
-
-
-def findings_of(
-    bench: Workbench,
-    golden: GoldenTable,
-    answers: AnswerTable,
-    scored: Scored,
-    evaluation: Evaluation,
-    compared: Compared,
-) -> Findings:
-    """Everything that a page says of an evaluation, from what its stages left."""
-    standings = standings_of(bench.rules_folder, compared)
-    outputs = evaluation.identity.outputs
-    with History(database_url(bench.project)) as history:
-        points = history.points(outputs.suite, outputs.version)
-    return Findings(
-        bench.suite,
-        evaluation.summary,
-        scored.scores,
-        exhibits_of(bench, golden, answers, scored, compared),
-        evaluation,
-        standings,
-        objections_to(bench, evaluation, standings),
-        answers.costs,
-        answers.stopping,
-        compared.proposal,
-        evaluations_beside(bench, evaluation),
-        comparable(points, point_of("", evaluation)),
     )
