@@ -16,7 +16,6 @@ from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import cases_data, flat, score_report
 from eval_pipeline.scoring import OutputsScorer, ScoredFile, Summary, case_rows, measured_models, summarize
-from eval_pipeline.stages import Exhibit, Exhibits
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
@@ -108,6 +107,7 @@ def _write_page(
     """Outputs of another system as a page: the same as a report's, without anything to compare with."""
     from eval_pipeline.reports.page.findings import Findings
     from eval_pipeline.reports.page.report import report_page
+    from eval_pipeline.stages import Exhibit, Exhibits
 
     answers = suite.answer_format(outputs).open(outputs, Problems())
     exhibits = Exhibits(

@@ -69,10 +69,11 @@ def gated_table(
                 element("a", name, href=f"#{urlencode({'metric': name})}", id=f"metric-{name}"),
                 *(cells[column] for column in columns),
                 *(_moved(each[name]) if name in each else "" for each in moved),
-                _trend([point.metrics.get(name) for point in history], name),
+                *([_trend([point.metrics.get(name) for point in history], name)] if history else []),
             ]
         )
-    return Table(("metric", *columns, *(f"against {each.before}" for each in comparisons), "trend"), rows)
+    against = [f"against {each.before}" for each in comparisons]
+    return Table(("metric", *columns, *against, *(["trend"] if history else [])), rows)
 
 
 def _changes(suite: Suite, comparison: Comparison) -> dict[str, dict[str, str | Cell]]:

@@ -150,7 +150,7 @@ function option(value, text, chosen) {
 
 function select(name, label, options, chosen) {
   const change = (event) => go({ [name]: event.target.value, page: null, case: null });
-  return node("label", {}, node("span", {}, label), node("select", { onchange: change, "data-name": name },
+  return node("label", {}, node("span", {}, label), node("select", { onchange: change, "data-name": name, "aria-label": label },
     options.map(([value, text]) => option(value, text, chosen || options[0][0]))));
 }
 
@@ -160,7 +160,7 @@ function tools(chosen) {
   if (index.moved.length) sorts.splice(1, 0, ["fell", "fell the most"], ["rose", "rose the most"]);
   const kinds = index.kinds.filter((kind) => kind !== "");
   const metrics = Object.keys(index.values);
-  const find = node("input", { type: "search", value: chosen.get("text") || "", "data-name": "text",
+  const find = node("input", { type: "search", "aria-label": "find", value: chosen.get("text") || "", "data-name": "text",
     placeholder: index.texts ? "in any text" : "in names", oninput: later((event) => go({ text: event.target.value.trim(), page: null, case: null })) });
   return node("div", { class: "tools screen" },
     select("show", "show", shows.map(([name, [text]]) => [name === "all" ? "" : name, text]), chosen.get("show") || ""),
@@ -199,8 +199,8 @@ function list(cases, chosen) {
   const page = Math.min(Math.max(0, asked || 0), pages - 1);
   const rows = cases.slice(page * PAGE, (page + 1) * PAGE);
   const compared = index.moved.map((moved, number) => [moved, index.comparisons[number]]);
-  const head = node("tr", {}, ["case", metric, "passed"].map((each) => node("th", { scope: "col" }, each)),
-    compared.map(([, side]) => node("th", { scope: "col", title: `against ${side.label}` }, `Δ ${side.role}`)));
+  const head = node("tr", {}, ["case", metric, "passed"].map((each, number) => node("th", { scope: "col", class: number ? "number" : null }, each)),
+    compared.map(([, side]) => node("th", { scope: "col", class: "number", title: `against ${side.label}` }, `Δ ${side.role}`)));
   const body = rows.map((place) => node("tr", { "aria-current": index.id[place] === chosen.get("case") ? "true" : null, class: index.outside[place] ? "outside" : null },
     node("td", {}, node("a", { href: link({ case: index.id[place], page: null }) }, shown(index.id[place])), index.outside[place] ? " *" : null),
     node("td", { class: "number" }, index.shown[metric][place]),
@@ -458,7 +458,7 @@ function sideView(record, chosen) {
 }
 
 function pick(name, label, options, chosen) {
-  return node("label", {}, node("span", {}, label), node("select", { "data-name": name, onchange: (event) => go({ [name]: event.target.value }) },
+  return node("label", {}, node("span", {}, label), node("select", { "data-name": name, "aria-label": label, onchange: (event) => go({ [name]: event.target.value }) },
     options.map(([value, text]) => option(value, text, chosen))));
 }
 
