@@ -4,7 +4,17 @@ from typing import Any
 
 import msgspec
 
+from eval_pipeline.golden import GoldenCase
+from eval_pipeline.suite import Suite
+
 Fields = list[tuple[str, str]]
+
+
+def place_of(suite: Suite, golden: GoldenCase) -> str:
+    """Where a case stands, from the golden folder on: whose machine it was says nothing."""
+    folder = f"golden/{suite.name}/"
+    _, inside, rest = golden.file.rpartition(folder)
+    return f"{folder}{rest}:{golden.line}" if inside else f"{golden.file.rpartition('/')[2]}:{golden.line}"
 
 
 def fields_of(value: Any) -> Fields:

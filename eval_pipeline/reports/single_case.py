@@ -6,14 +6,16 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.numbers import NOTHING, counted, number
 from eval_pipeline.reports.by_case import CaseScores, TrialScores, by_case
 from eval_pipeline.reports.console import print_line, print_table
-from eval_pipeline.reports.fields import Fields, fields_of
+from eval_pipeline.reports.fields import Fields, fields_of, place_of
+from eval_pipeline.reports.layout import NARROWEST, screen_width, wrapped
 from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import units
 from eval_pipeline.stages import Exhibits, Shown
 from eval_pipeline.suite import Diagnosis, Suite, all_metrics
-from eval_pipeline.terminal import say
+from eval_pipeline.terminal import safe, say
 
+INDENT = 2
 LONGEST = 20_000
 """Characters of one text on a screen; the page has all of them."""
 
@@ -23,9 +25,9 @@ def print_case(suite: Suite, exhibits: Exhibits, shown: Shown, *, rendered: bool
     case = shown.golden.case
     scores = [by_case(suite, each.scores.restricted([case.id])).get(case.id) for each in exhibits.all]
     own = scores[0]
-    say(f"{case.id} ({shown.golden.file}:{shown.golden.line}){_standing(own)}")
+    print_line(f"{case.id} ({place_of(suite, shown.golden)}){_standing(own)}")
     if case.attributes:
-        say(", ".join(f"{name}: {value}" for name, value in case.attributes.items()))
+        print_line(", ".join(f"{name}: {value}" for name, value in case.attributes.items()))
     _print_fields("Input", fields_of(case.input))
     if rendered:
         _print_fields("Prompt", [("", shown.prompt or "It is not there any more, or cannot be rendered.")])
@@ -51,10 +53,13 @@ def _print_fields(title: str, fields: Fields) -> None:
 
 
 def _print_text(text: str) -> None:
-    for line in text[:LONGEST].splitlines():
-        print_line(f"  {line}")
-    if len(text) > LONGEST:
-        print_line(f"  … and {counted(len(text) - LONGEST, 'more character')}; the report has them.")
+    more = f"\n… and {counted(len(text) - LONGEST, 'more character')}; the report has them."
+    shown = text if len(text) <= LONGEST else text[:LONGEST] + more
+    width = screen_width()
+    for line in shown.splitlines():
+        indent = INDENT + len(line) - len(line.lstrip())
+        for piece in wrapped(safe(line.lstrip()), width and max(NARROWEST, width - indent)):
+            say(f"{' ' * indent}{piece}")
 
 
 def _print_answer(trial: int, answer: Answer | None, scores: TrialScores | None) -> None:

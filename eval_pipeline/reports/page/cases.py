@@ -10,7 +10,7 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.numbers import NOTHING, Unit, change, number
 from eval_pipeline.reports.by_case import CaseScores, TrialScores, by_case
-from eval_pipeline.reports.fields import fields_of
+from eval_pipeline.reports.fields import fields_of, place_of
 from eval_pipeline.reports.page.shell import Packed, packed
 from eval_pipeline.reports.pointing import pointing_of
 from eval_pipeline.reports.tables import units
@@ -64,6 +64,7 @@ class _Writer:
     """Turns cases into what the page shows of them."""
 
     def __init__(self, suite: Suite, exhibits: Exhibits, texts: bool) -> None:
+        self._suite = suite
         self.exhibits = exhibits
         self.metrics = [metric.name for metric in all_metrics(suite)]
         self.unit = units(suite)
@@ -82,8 +83,8 @@ class _Writer:
             self._side(place, case, answers, own, dict(inputs)) for place, answers in enumerate(shown.answers)
         ]
         written = {"prompt": shown.prompt, "input": inputs, "expected": fields_of(case.expected)}
-        where = {"file": shown.golden.file, "line": shown.golden.line}
-        return {**(written if self._texts else {}), **where, "sides": sides}
+        where = place_of(self._suite, shown.golden)
+        return {**(written if self._texts else {}), "where": where, "sides": sides}
 
     def _side(
         self,

@@ -485,7 +485,7 @@ async function detail(cases, chosen) {
         node("a", { href: link({ view: "side" }), "aria-current": beside ? "true" : null }, "side by side")) : null),
     node("h3", {}, node("bdi", {}, shown(id)), " ", node("span", { class: `badge ${index.failed[place] ? "red" : "green"}` }, index.passed[place] ? `passed ${index.passed[place]}` : "neither passes nor fails"),
       index.differs[place] ? node("span", { class: "badge yellow" }, "differs over trials") : null, badges),
-    node("p", { class: "muted where" }, record.file ? `${record.file}:${record.line}` : "", Object.entries(index.groups).map(([axis, group]) => ` · ${words(axis)}: ${group.values[group.of[place]]}`)),
+    node("p", { class: "muted where" }, record.where, Object.entries(index.groups).map(([axis, group]) => ` · ${words(axis)}: ${group.values[group.of[place]]}`)),
     beside ? sideView(record, chosen) : answersView(record));
 }
 

@@ -295,7 +295,10 @@ def test_a_script_that_somebody_slips_in_does_not_run(opened: Browser, blocked: 
     page.close()
 
 
-HOSTILE = "</script><script>document.title='owned'</script> javascript:alert(1) \u202egnirts\u202c \x1b[31mred\x1b[0m <img src=x onerror=alert(1)>"
+HOSTILE = (
+    "</script><script>document.title='owned'</script> javascript:alert(1) \u202egnirts\u202c "
+    "\x1b[31mred\x1b[0m <img src=x onerror=alert(1)>"
+)
 LONG = "x" * 1_000_000
 
 
