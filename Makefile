@@ -68,6 +68,7 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.rouge
 	$(BIN)/python -m benchmarks.embedders
 	$(BIN)/python -m benchmarks.span_labeling
+	$(BIN)/python -m benchmarks.report_page
 
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install

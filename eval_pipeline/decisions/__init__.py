@@ -13,7 +13,7 @@ from eval_pipeline.decisions.pruning import (
     size_of,
     superfluous_files,
 )
-from eval_pipeline.decisions.release import Refused, allow_activation, promote
+from eval_pipeline.decisions.release import Refused, allow_activation, approving, promote
 from eval_pipeline.decisions.results import (
     Result,
     latest_result,
@@ -36,9 +36,9 @@ __all__ = [
     "BROKEN", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "SIGNS", "Approval", "Change", "Decision",
     "FailedCheck", "Keeping", "Objections", "Refused", "Result", "Standing", "Standings", "Superfluous",
     "Touched",
-    "allow_activation", "candidates", "change_since", "crashed", "decide", "keep_approval", "latest_result",
-    "live_proposals", "objections", "objections_to", "only_unread_text_changed", "promote", "propose",
-    "read_approvals", "result_key", "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files",
-    "touched_rules", "touched_suites", "unusable", "worst",
+    "allow_activation", "approving", "candidates", "change_since", "crashed", "decide", "keep_approval",
+    "latest_result", "live_proposals", "objections", "objections_to", "only_unread_text_changed", "promote",
+    "propose", "read_approvals", "result_key", "rules_at", "size_of", "standing_of", "standings_of",
+    "superfluous_files", "touched_rules", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

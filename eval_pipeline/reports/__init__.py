@@ -10,7 +10,7 @@ from eval_pipeline.reports.probes import probe_notes, probe_section, probe_table
 from eval_pipeline.reports.report import report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.run import RunDocument, estimate_data, evaluation_data
-from eval_pipeline.reports.scores import score_report
+from eval_pipeline.reports.scores import cases_data, score_report
 from eval_pipeline.reports.tables import (
     cross_tables,
     diagnosis_table,
@@ -27,8 +27,8 @@ from eval_pipeline.reports.tables import (
 
 # fmt: off
 __all__ = [
-    "Cell", "RunDocument", "Table", "bullets", "comparison_chart", "comparison_data", "comparison_text",
-    "confusion_charts", "cross_tables", "diagnosis_table", "error_table", "estimate_data",
+    "Cell", "RunDocument", "Table", "bullets", "cases_data", "comparison_chart", "comparison_data",
+    "comparison_text", "confusion_charts", "cross_tables", "diagnosis_table", "error_table", "estimate_data",
     "evaluation_data", "flat",
     "gate_label", "group_tables", "hidden_problems", "image", "impact_table", "metric_chart",
     "metric_table", "model_list", "named_things", "overview_table", "plain", "probe_notes", "probe_section",

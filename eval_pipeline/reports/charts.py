@@ -9,8 +9,21 @@ from eval_pipeline.numbers import number
 
 LABEL, BAR, SHOWN, ROW = 230, 380, 150, 24
 CELL, LONGEST_LABEL = 30, 28
+SPARK_WIDTH, SPARK_HEIGHT = 90, 22
 
 GREEN, GOLD, AMBER, RED, GREY = "#2e7d32", "#b8860b", "#ef8f00", "#c62828", "#78909c"
+_BACKGROUND = '<rect width="100%" height="100%" fill="#ffffff"/>'
+_OF_A_PAGE = {
+    GREEN: "green",
+    GOLD: "gold",
+    AMBER: "amber",
+    RED: "red",
+    GREY: "grey",
+    "#ffffff": "on-colour",
+    "#263238": "ink",
+    "#90a4ae": "line",
+}
+"""The colours of charts as variables of a page's style sheet."""
 
 
 class Bar(NamedTuple):
@@ -35,8 +48,7 @@ def bars(title: str, rows: Sequence[Bar]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{LABEL + BAR + SHOWN}" height="{height}" '
         f'font-family="sans-serif" font-size="13">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>'
-        f'<text x="8" y="20" font-weight="bold">{escape(title)}</text>',
+        f'{_BACKGROUND}<text x="8" y="20" font-weight="bold">{escape(title)}</text>',
     ]
     for index, row in enumerate(rows):
         top = 32 + index * ROW
@@ -78,8 +90,7 @@ def heatmap(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>'
-        f'<text x="8" y="20" font-size="13" font-weight="bold">{escape(title)}</text>',
+        f'{_BACKGROUND}<text x="8" y="20" font-size="13" font-weight="bold">{escape(title)}</text>',
     ]
     for index, label in enumerate(column_labels):
         x, y = LABEL + CELL * index + CELL / 2, top - 6
@@ -118,6 +129,15 @@ def image(svg: str, description: str) -> str:
     return f"![{description}](data:image/svg+xml;base64,{data})"
 
 
+def inline(svg: str, description: str) -> str:
+    """An SVG inside an HTML page: its colours are those of the page, light or dark."""
+    svg = svg.replace(_BACKGROUND, "")
+    for colour, name in _OF_A_PAGE.items():
+        svg = svg.replace(f'="{colour}"', f'="var(--{name})"')
+    named = f'<svg role="img" aria-label="{escape(description)}" fill="currentColor" '
+    return svg.replace("<svg ", named, 1)
+
+
 def line(title: str, values: Sequence[float], labels: tuple[str, str]) -> str:
     """Numbers in their order, from left to right, between the least (below) and the greatest (above)."""
     low, high = min(values), max(values)
@@ -131,9 +151,26 @@ def line(title: str, values: Sequence[float], labels: tuple[str, str]) -> str:
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{GREEN}"/>' for x, y in points)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="#ffffff"/>'
+        f'font-family="sans-serif" font-size="13">{_BACKGROUND}'
         f'<text x="8" y="20" font-weight="bold">{escape(title)}</text>'
         f'<text x="8" y="{top + 5}">{escape(labels[1])}</text>'
         f'<text x="8" y="{height - 15}">{escape(labels[0])}</text>'
         f'<polyline points="{path}" fill="none" stroke="{GREEN}" stroke-width="2"/>{dots}</svg>'
+    )
+
+
+def spark(values: Sequence[float]) -> str:
+    """Numbers in their order as a line that fits into a cell."""
+    low, high = min(values), max(values)
+    step = (SPARK_WIDTH - 6) / max(len(values) - 1, 1)
+    heights = [(value - low) / (high - low) if high > low else 0.5 for value in values]
+    points = [
+        (3 + step * index, 3 + (SPARK_HEIGHT - 6) * (1 - height)) for index, height in enumerate(heights)
+    ]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    x, y = points[-1]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{SPARK_WIDTH}" height="{SPARK_HEIGHT}">'
+        f'<polyline points="{path}" fill="none" stroke="{GREY}" stroke-width="1.5"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{GREY}"/></svg>'
     )
