@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.automation.alerts import look_at_runs, text_of
-from eval_pipeline.automation.incidents import Incidents
+from eval_pipeline.decisions import Incidents
 from eval_pipeline.comparison import comparable
 from eval_pipeline.project import Project
 from eval_pipeline.store import History, Store, database_url

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import dagster as dg
 from dagster import DagsterEventType
 
-from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Kind, Message
+from eval_pipeline.decisions import Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.files import content_hash
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat, readable, table
