@@ -11,6 +11,18 @@ LABEL, BAR, SHOWN, ROW = 230, 380, 150, 24
 CELL, LONGEST_LABEL = 30, 28
 
 GREEN, GOLD, AMBER, RED, GREY = "#2e7d32", "#b8860b", "#ef8f00", "#c62828", "#78909c"
+_BACKGROUND = '<rect width="100%" height="100%" fill="#ffffff"/>'
+_OF_A_PAGE = {
+    GREEN: "green",
+    GOLD: "gold",
+    AMBER: "amber",
+    RED: "red",
+    GREY: "grey",
+    "#ffffff": "on-colour",
+    "#263238": "ink",
+    "#90a4ae": "line",
+}
+"""The colours of charts as variables of a page's style sheet."""
 
 
 class Bar(NamedTuple):
@@ -35,8 +47,7 @@ def bars(title: str, rows: Sequence[Bar]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{LABEL + BAR + SHOWN}" height="{height}" '
         f'font-family="sans-serif" font-size="13">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>'
-        f'<text x="8" y="20" font-weight="bold">{escape(title)}</text>',
+        f'{_BACKGROUND}<text x="8" y="20" font-weight="bold">{escape(title)}</text>',
     ]
     for index, row in enumerate(rows):
         top = 32 + index * ROW
@@ -78,8 +89,7 @@ def heatmap(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>'
-        f'<text x="8" y="20" font-size="13" font-weight="bold">{escape(title)}</text>',
+        f'{_BACKGROUND}<text x="8" y="20" font-size="13" font-weight="bold">{escape(title)}</text>',
     ]
     for index, label in enumerate(column_labels):
         x, y = LABEL + CELL * index + CELL / 2, top - 6
@@ -118,6 +128,15 @@ def image(svg: str, description: str) -> str:
     return f"![{description}](data:image/svg+xml;base64,{data})"
 
 
+def inline(svg: str, description: str) -> str:
+    """An SVG inside an HTML page: its colours are those of the page, light or dark."""
+    svg = svg.replace(_BACKGROUND, "")
+    for colour, name in _OF_A_PAGE.items():
+        svg = svg.replace(f'="{colour}"', f'="var(--{name})"')
+    named = f'<svg role="img" aria-label="{escape(description)}" fill="currentColor" '
+    return svg.replace("<svg ", named, 1)
+
+
 def line(title: str, values: Sequence[float], labels: tuple[str, str]) -> str:
     """Numbers in their order, from left to right, between the least (below) and the greatest (above)."""
     low, high = min(values), max(values)
@@ -131,7 +150,7 @@ def line(title: str, values: Sequence[float], labels: tuple[str, str]) -> str:
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{GREEN}"/>' for x, y in points)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="#ffffff"/>'
+        f'font-family="sans-serif" font-size="13">{_BACKGROUND}'
         f'<text x="8" y="20" font-weight="bold">{escape(title)}</text>'
         f'<text x="8" y="{top + 5}">{escape(labels[1])}</text>'
         f'<text x="8" y="{height - 15}">{escape(labels[0])}</text>'
