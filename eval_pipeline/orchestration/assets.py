@@ -290,7 +290,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md(shown.tables(tables) or "none"),
-                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, alike), "trend")),
+                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, gates, alike), "trend")),
                 "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
                 "replay": point.replay,
                 "evaluation": evaluation.id,

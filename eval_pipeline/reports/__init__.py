@@ -5,7 +5,7 @@ from eval_pipeline.reports.charts import image
 from eval_pipeline.reports.comparison import comparison_text, impact_table
 from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
 from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table, tables
-from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart, trend_chart
+from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart
 from eval_pipeline.reports.probes import probe_notes, probe_section, probe_table
 from eval_pipeline.reports.report import report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
@@ -24,6 +24,7 @@ from eval_pipeline.reports.tables import (
     trend_table,
     units,
 )
+from eval_pipeline.reports.trends import trend_chart
 
 # fmt: off
 __all__ = [
