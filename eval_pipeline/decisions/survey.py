@@ -4,7 +4,6 @@ Nothing is asked or scored anew, and nothing is left out: what cannot be read is
 """
 
 import datetime
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +16,7 @@ from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.results import objections_to, standings_of
 from eval_pipeline.engines import Journal, Usage
 from eval_pipeline.gates import Gate
-from eval_pipeline.golden import GoldenSet
+from eval_pipeline.golden import golden_hash, read_cases, resources_folder, unsigned_changes
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, load_prompts, prompt_name, version_order, versions_in
@@ -94,7 +93,7 @@ class Survey:
     """What metered calls cost, by suite, version, day and engine."""
 
 
-def survey(project: Project, now: datetime.datetime | None = None) -> Survey:
+def survey_of(project: Project, now: datetime.datetime | None = None) -> Survey:
     """Where a project stands."""
     names = suite_names(project)
     suites, broken = load_suites(project, names)
@@ -178,12 +177,13 @@ class _Golden:
 
     @classmethod
     def read(cls, bench: Workbench) -> "_Golden":
-        problems = Problems()
-        golden = GoldenSet(bench.suite, bench.golden_folder, problems)
-        deque(golden.read(), maxlen=0)
+        problems, folder = Problems(), bench.golden_folder
+        cases = {each.case.id: each.case_hash for each in read_cases(bench.suite, folder, problems)}
         problems.stop_if_any()
-        unsigned = tuple(golden.unsigned_changes(bench.rules_folder))
-        return cls(golden.hash, len(golden), unsigned)
+        present = golden_hash(cases.values(), resources_folder(folder))
+        unsigned = unsigned_changes(folder, present, cases, problems, bench.rules_folder)
+        problems.stop_if_any()
+        return cls(present, len(cases), tuple(unsigned))
 
 
 def _version(

@@ -11,7 +11,7 @@ LABEL, BAR, SHOWN, ROW = 230, 380, 150, 24
 CELL, LONGEST_LABEL = 30, 28
 
 GREEN, LIGHT_GREEN, AMBER, RED, GREY = "#2e7d32", "#9ccc65", "#ef8f00", "#c62828", "#78909c"
-BLUE, PURPLE, TEAL, RUST = "#1565c0", "#8e24aa", "#00838f", "#a1503c"
+BLUE, PURPLE, TEAL, RUST, PINK, OLIVE = "#1565c0", "#8e24aa", "#00838f", "#a1503c", "#c2185b", "#6b7a1f"
 INK, PAPER = "#263238", "#ffffff"
 BACKGROUND = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
 _OF_A_PAGE = {
@@ -24,6 +24,8 @@ _OF_A_PAGE = {
     PURPLE: "purple",
     TEAL: "teal",
     RUST: "rust",
+    PINK: "pink",
+    OLIVE: "olive",
     PAPER: "on-colour",
     INK: "ink",
     "#90a4ae": "line",

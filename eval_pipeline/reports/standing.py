@@ -44,8 +44,8 @@ class Stand(NamedTuple):
     engine: str
     state: str
     verdict: Cell
-    headline: str
-    zone: Cell
+    headline: Cell
+    """The metric that stands for all, in the colour and with the sign of its zone."""
     against: Cell
     answered_at: str
     """Blank where nothing was answered."""
@@ -60,13 +60,13 @@ def stands(survey: Survey) -> list[Stand]:
 def _stands(each: SuiteSurvey) -> Iterator[Stand]:
     nothing = Cell(NOTHING, "dim")
     if each.suite is None:
-        yield Stand(each.name, "", "", "broken", BROKEN, "", nothing, nothing, "", _first(each.problems))
+        yield Stand(each.name, "", "", "broken", BROKEN, nothing, nothing, "", _first(each.problems))
         return
     for version in each.active:
         yield stand_of(each, each.suite, version)
     if not each.active:
         reason = _first(each.problems) or "Make one active: eval-pipeline prompt activate"
-        yield Stand(each.name, "", "", "broken", NONE_ACTIVE, "", nothing, nothing, "", reason)
+        yield Stand(each.name, "", "", "broken", NONE_ACTIVE, nothing, nothing, "", reason)
 
 
 def stand_of(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Stand:
@@ -76,9 +76,10 @@ def stand_of(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Stand:
         own = [problem for problem in each.problems if version.version in problem.file]
         reason = _first(own) or f"Run: eval-pipeline run {each.name} --prompt {version.version}"
         against = nothing if prompt_name(version.version) in each.baselines else NO_BASELINE
-        return Stand(each.name, version.version, "", "unknown", UNKNOWN, "", nothing, against, "", reason)
+        return Stand(each.name, version.version, "", "unknown", UNKNOWN, nothing, against, "", reason)
     brief = brief_of(suite, version.version, evaluation, version.against)
     gate = next((gate for gate in evaluation.summary.gates if gate.metric == suite.headline), None)
+    label = gate_label(gate) if gate else Cell("")
     reasons = [*(f"Since then {changed}" for changed in version.changed), brief.reason]
     return Stand(
         each.name,
@@ -86,8 +87,7 @@ def stand_of(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Stand:
         evaluation.identity.outputs.engine,
         version.state,
         brief.verdict,
-        brief.headline,
-        gate_label(gate) if gate and not evaluation.outage else nothing,
+        Cell(f"{brief.headline} {label.text}", label.colour) if brief.headline else nothing,
         _against(suite, version),
         version.answered_at,
         ". ".join(filter(None, reasons)),
@@ -131,7 +131,7 @@ class Side(NamedTuple):
 
 
 def sides(each: SuiteSurvey) -> list[Side]:
-    """The latest evaluation of every version by every engine and model: first those in use, then the newest."""
+    """The latest evaluation of every version by every engine and model: those in use first."""
     latest = {(point.version, point.engine, point.model): point for point in each.points}
     versions = {version.version: version for version in each.versions}
     found = [Side(point, versions.get(point.version)) for point in latest.values()]
@@ -307,7 +307,10 @@ def _tasks(each: SuiteSurvey) -> Iterator[Task]:
         few = ", ".join(each.unsigned[:MOST_TOLD]) + (", …" if len(each.unsigned) > MOST_TOLD else "")
         freeze = f"eval-pipeline golden freeze {each.name} --reason …"
         yield Task(look, each.name, f"the golden set is not signed off: {few}", freeze)
+    in_play = {version.version for version in each.versions if version.status != "archived"}
     for proposal in each.proposals:
+        if proposal.version not in in_play:
+            continue
         promote = f"eval-pipeline baseline promote {each.name} {proposal.version} --reason …"
         yield Task(good, each.name, f"{proposal.version} is better than {proposal.against}", promote)
 

@@ -9,7 +9,9 @@ from eval_pipeline.reports.charts import (
     BLUE,
     GREY,
     INK,
+    OLIVE,
     PAPER,
+    PINK,
     PURPLE,
     RUST,
     TEAL,
@@ -20,9 +22,12 @@ from eval_pipeline.reports.charts import (
 WIDTH, HEIGHT = 460, 190
 LEFT, RIGHT, TOP, BOTTOM = 58, 62, 12, 24
 HEAD, LEGEND_ROW = 30, 17
+LONGEST_NAME = 60
 LEAST_APART = 13
 """Pixels between two labels of the scale."""
-LINE_COLOURS = (BLUE, PURPLE, TEAL, RUST)
+LINE_COLOURS = (BLUE, PURPLE, TEAL, RUST, PINK, OLIVE)
+OPACITY = {"excellent": 0.36, "pass": 0.26, "between": 0.22, "fail": 0.2}
+"""Of the bands: the best is the fullest."""
 
 
 class Mark(NamedTuple):
@@ -84,7 +89,7 @@ def trend_lines(
     title: str = "",
 ) -> str:
     """Lines over zones. With a title it explains itself: what each line is stands below."""
-    legend = list(_legend(lines, baseline is not None)) if title else []
+    legend = list(legend_of(lines, baseline=baseline is not None)) if title else []
     head = HEAD if title else 0
     height = head + HEIGHT + LEGEND_ROW * len(legend)
     parts = [
@@ -99,8 +104,9 @@ def trend_lines(
         f'<text x="{LEFT}" y="{HEIGHT - 6}">{escape(dates[0])}</text>',
         f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{escape(dates[1])}</text>',
         *(
-            f'<g transform="translate({LEFT} {HEIGHT + LEGEND_ROW * row})">{each}</g>'
-            for row, each in enumerate(legend)
+            f'<g transform="translate({LEFT} {HEIGHT + LEGEND_ROW * row})">{key.sample}'
+            f'<text x="30" y="13">{escape(key.name)}</text></g>'
+            for row, key in enumerate(legend)
         ),
         "</g></svg>",
     ]
@@ -116,32 +122,30 @@ def coloured(lines: Sequence[Line]) -> list[tuple[Line, str]]:
     return pairs[::-1]
 
 
-def line_legend(lines: Sequence[Line], *, baseline: bool) -> str:
-    """What each line is, for several charts together."""
-    rows = list(_legend(lines, baseline))
-    height = LEGEND_ROW * len(rows) + 4
-    entries = "".join(
-        f'<g transform="translate(4 {LEGEND_ROW * number})">{row}</g>' for number, row in enumerate(rows)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-        f'font-family="sans-serif" font-size="12">{BACKGROUND}{entries}</svg>'
-    )
+class Key(NamedTuple):
+    """What a line, or what is drawn like one, means."""
+
+    sample: str
+    """The beginning of such a line, as part of an SVG."""
+    name: str
+
+    @property
+    def svg(self) -> str:
+        """The sample as a picture of its own."""
+        size = f'width="22" height="{LEGEND_ROW}"'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{BACKGROUND}{self.sample}</svg>'
 
 
-def _legend(lines: Sequence[Line], baseline: bool) -> Iterator[str]:
+def legend_of(lines: Sequence[Line], *, baseline: bool) -> Iterator[Key]:
+    """What each line is; those that cannot be told apart are counted."""
     for line, colour in coloured(lines[: len(LINE_COLOURS)])[::-1]:
-        sample = (
-            f'<path d="M0 9h22" stroke="{colour}" stroke-width="2"/>{_dots("M11 9h0", colour, line.filled)}'
-        )
-        yield f'{sample}<text x="30" y="13">{escape(shortened(line.name, 60))}</text>'
+        stroke = f'<path d="M0 9h22" stroke="{colour}" stroke-width="2"/>'
+        yield Key(stroke + _dots("M11 9h0", colour, line.filled), shortened(line.name, LONGEST_NAME))
     more = len(lines) - len(LINE_COLOURS)
     if more > 0:
-        sample = f'<path d="M0 9h22" stroke="{GREY}" stroke-width="2"/>'
-        yield f'{sample}<text x="30" y="13">{more:,} older, not joined with each other</text>'
+        yield Key(f'<path d="M0 9h22" stroke="{GREY}" stroke-width="2"/>', f"{more:,} others, each by itself")
     if baseline:
-        dashes = f'<path d="M0 9h22" stroke="{INK}" stroke-dasharray="5 4"/>'
-        yield f'{dashes}<text x="30" y="13">the baseline</text>'
+        yield Key(f'<path d="M0 9h22" stroke="{INK}" stroke-dasharray="5 4"/>', "the baseline")
 
 
 def _band(band: Band, scale: Scale) -> str:
@@ -151,7 +155,7 @@ def _band(band: Band, scale: Scale) -> str:
         named = f'<text x="{WIDTH - RIGHT + 6}" y="{(top + bottom) / 2 + 4:.1f}">{band.zone}</text>'
     return (
         f'<rect x="{LEFT}" y="{top:.1f}" width="{WIDTH - LEFT - RIGHT}" height="{bottom - top:.1f}" '
-        f'fill="{colour}" fill-opacity="0.2"/>{named}'
+        f'fill="{colour}" fill-opacity="{OPACITY[band.zone]}"/>{named}'
     )
 
 
@@ -183,7 +187,11 @@ def _line(line: Line, colour: str, scale: Scale) -> str:
         if mark.interval
     )
     whiskers = f'<path d="{ends}" stroke="{colour}" stroke-opacity="0.5" fill="none"/>' if ends else ""
-    joined = f'<path d="{path}" stroke="{colour}" stroke-width="1.8" fill="none"/>' if path else ""
+    joined = (
+        f'<path d="{path}" stroke="{colour}" stroke-width="{2.4 if line.filled else 1.4}" fill="none"/>'
+        if path
+        else ""
+    )
     return whiskers + joined + _dots(dots, colour, line.filled)
 
 

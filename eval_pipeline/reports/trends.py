@@ -28,7 +28,7 @@ class Course(NamedTuple):
     metric: str
     unit: Unit
     lines: tuple[Line, ...]
-    """The one with the latest value first."""
+    """Those of active versions first, then the one with the latest value."""
     bands: tuple[Band, ...]
     scale: Scale
     baseline: float | None
@@ -76,7 +76,7 @@ def course(
     if not marks:
         return None
     kept, thinned = _thinned(list(marks.values()))
-    groups = sorted(series(points), key=lambda line: -places[id(line[-1])])
+    groups = sorted(series(points), key=lambda line: (line[0].version not in active, -places[id(line[-1])]))
     names = line_names([group[-1] for group in groups])
     lines = (
         Line(name, _pieces(group, places, marks, kept), not active or group[0].version in active)
@@ -157,21 +157,29 @@ def bands(gate: Gate, low: float, high: float) -> tuple[Band, ...]:
 
 
 def line_names(points: Sequence[Point]) -> list[str]:
-    """What each line is of: the version and the engine, and whatever else tells it from the others."""
-    several = {
-        field: len({getattr(point, field) for point in points}) > 1
-        for field in ("model", "golden_hash", "scoring", "held_out")
-    }
+    """What each line is of: the version and the engine, and whatever else tells it from the others.
+
+    What the latest of the points rests on is not said of any.
+    """
+    latest = max(points, key=lambda point: point.evaluated_at, default=None)
     prompts = {prompt_name(point.version) for point in points}
+    models: dict[str, set[str]] = {}
+    for point in points:
+        models.setdefault(point.engine, set()).add(point.model)
+
+    def other(point: Point, field: str, what: str) -> str:
+        value = getattr(point, field)
+        return "" if value == getattr(latest, field) else f"{what} {value[:SHORT_HASH]}".rstrip()
 
     def name(point: Point) -> str:
         short = point.version if len(prompts) > 1 else point.version[len(prompt_name(point.version)) + 1 :]
+        held_out = point.held_out or "all cases"
         parts = [
             f"{short} on {point.engine}",
-            point.model if several["model"] else "",
-            point.held_out if several["held_out"] else "",
-            f"golden set {point.golden_hash[:SHORT_HASH]}" if several["golden_hash"] else "",
-            f"scoring {point.scoring[:SHORT_HASH]}" if several["scoring"] else "",
+            point.model if len(models[point.engine]) > 1 else "",
+            held_out if latest and point.held_out != latest.held_out else "",
+            other(point, "golden_hash", "other golden set"),
+            other(point, "scoring", "other scoring"),
         ]
         return flat(", ".join(filter(None, parts)))
 
