@@ -10,6 +10,7 @@ from dagster import DagsterEventType
 
 from eval_pipeline.decisions import Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.files import content_hash
+from eval_pipeline.orchestration import suite_of_job
 from eval_pipeline.project import Project
 from eval_pipeline.reports import incident_table, readable, table
 from eval_pipeline.secrets import keep_secret
@@ -82,9 +83,8 @@ def look_at_runs(instance: dg.DagsterInstance, incidents: Incidents, ui: str) ->
 
 
 def _subject(run: dg.DagsterRun) -> str | None:
-    suite, result, _ = run.job_name.rpartition("_evaluation")
-    version = run.tags.get("dagster/partition")
-    return f"{suite} {version}" if result and version else None
+    suite, version = suite_of_job(run.job_name), run.tags.get("dagster/partition")
+    return f"{suite} {version}" if suite and version else None
 
 
 def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iterator[Finding]:

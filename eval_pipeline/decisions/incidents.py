@@ -61,6 +61,11 @@ class Incident(msgspec.Struct, frozen=True):
         """Whether answers do not arrive, so that nothing is known about quality."""
         return self.subject.startswith(OUTAGE)
 
+    @property
+    def suite(self) -> str:
+        """The suite whose version it is: a subject is a suite and a version."""
+        return self.subject.removeprefix(OUTAGE).partition(" ")[0]
+
 
 class Message(msgspec.Struct, frozen=True):
     """Something to tell."""

@@ -61,6 +61,11 @@ def evaluation_job(suite: str) -> str:
     return f"{suite}_evaluation"
 
 
+def suite_of_job(job: str) -> str:
+    """The suite whose chain a job runs; blank for other jobs."""
+    return job.removesuffix(evaluation_job("")) if job.endswith(evaluation_job("")) else ""
+
+
 def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
     """The job that evaluates a version of a suite from the golden set to the report."""
     return dg.define_asset_job(

@@ -12,7 +12,7 @@ from eval_pipeline.reports.report import report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.run import RunDocument, estimate_data, evaluation_data
 from eval_pipeline.reports.scores import score_report
-from eval_pipeline.reports.standing import incident_table, spent
+from eval_pipeline.reports.standing import incident_table, spent, stand_table, stands
 from eval_pipeline.reports.tables import (
     cross_tables,
     diagnosis_table,
@@ -35,7 +35,8 @@ __all__ = [
     "evaluation_data", "flat", "gate_label", "group_tables", "hidden_problems", "history_table", "image",
     "impact_table", "incident_table", "metric_chart", "metric_table", "model_list", "named_things",
     "overview_table", "plain", "probe_notes", "probe_section", "probe_table", "readable", "report",
-    "rests_on", "score_report", "signed_lines", "size_of", "spent", "suite_tables", "table", "tables",
-    "to_junit", "to_markdown", "to_report", "trend_chart", "trend_table", "units", "worst_cases",
+    "rests_on", "score_report", "signed_lines", "size_of", "spent", "stand_table", "stands", "suite_tables",
+    "table", "tables", "to_junit", "to_markdown", "to_report", "trend_chart", "trend_table", "units",
+    "worst_cases",
 ]
 # fmt: on

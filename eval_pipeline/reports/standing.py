@@ -57,6 +57,36 @@ def stands(survey: Survey) -> list[Stand]:
     return [stand for each in survey.suites for stand in _stands(each)]
 
 
+def stand_table(rows: Sequence[Stand], now: datetime.datetime) -> Table:
+    """The same as a table."""
+    return Table(
+        (
+            "suite",
+            "version",
+            "engine",
+            "verdict",
+            "headline",
+            "against the baseline",
+            "age",
+            "what to look at",
+        ),
+        [
+            (
+                row.suite,
+                row.version or NOTHING,
+                row.engine or NOTHING,
+                row.verdict,
+                row.headline,
+                row.against,
+                since(row.answered_at, now),
+                row.reason,
+            )
+            for row in rows
+        ],
+        note="Age: since the answers were scored first.",
+    )
+
+
 def _stands(each: SuiteSurvey) -> Iterator[Stand]:
     nothing = Cell(NOTHING, "dim")
     if each.suite is None:
@@ -87,7 +117,7 @@ def stand_of(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Stand:
         evaluation.identity.outputs.engine,
         version.state,
         brief.verdict,
-        Cell(f"{brief.headline} {label.text}", label.colour) if brief.headline else nothing,
+        Cell(f"{brief.headline} {label.text.partition(' ')[0]}", label.colour) if brief.headline else nothing,
         _against(suite, version),
         version.answered_at,
         ". ".join(filter(None, reasons)),

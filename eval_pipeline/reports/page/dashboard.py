@@ -1,8 +1,6 @@
 """The dashboard: all suites of a project on one page."""
 
-import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from urllib.parse import quote
 
 from eval_pipeline.decisions import MOST_INCIDENTS, SuiteSurvey, Survey, VersionSurvey
@@ -24,8 +22,8 @@ from eval_pipeline.reports.page.html import (
 )
 from eval_pipeline.reports.page.shell import document, main, masthead
 from eval_pipeline.reports.page.trends import prompts_of, trend_figures
-from eval_pipeline.reports.report import TITLES, objection_lines
-from eval_pipeline.reports.rows import Cell, Table
+from eval_pipeline.reports.page.verdicts import LONGEST_LINE, MOST_LINES, Links, verdict
+from eval_pipeline.reports.rows import Cell
 from eval_pipeline.reports.standing import (
     MOST_ROWS,
     STATES,
@@ -36,6 +34,7 @@ from eval_pipeline.reports.standing import (
     side_table,
     since,
     spent,
+    stand_table,
     stands,
     tasks,
 )
@@ -43,32 +42,6 @@ from eval_pipeline.suite import Suite
 
 MOST_EVALUATIONS = 10
 MOST_DAYS = 14
-MOST_LINES = 12
-LONGEST_LINE = 500
-REPORT = "report.html"
-
-
-class Links:
-    """Addresses of other pages, as seen from where this one lies."""
-
-    def __init__(self, state: Path, folder: Path) -> None:
-        self._state, self._folder = state.resolve(), folder.resolve()
-
-    def to(self, path: Path) -> str:
-        """The address of a file."""
-        return quote(os.path.relpath(path.resolve(), self._folder))
-
-    def report(self, version: VersionSurvey) -> str:
-        """The address of a version's report: its page, or its text where there is no page."""
-        if version.report is None:
-            return ""
-        page = version.report.with_name(REPORT)
-        return self.to(page if page.is_file() else version.report)
-
-    def week(self, suite: str) -> str:
-        """The address of a suite's latest weekly page; blank where there is none."""
-        pages = sorted((self._state / "weekly" / suite).glob("*.html"))
-        return self.to(pages[-1]) if pages else ""
 
 
 def dashboard(survey: Survey, links: Links) -> str:
@@ -135,7 +108,7 @@ def _cards(survey: Survey) -> Html:
         ("cost, latest day", *_latest_cost(survey)),
         ("oldest answers", since(min(answered, default=""), survey.at), "of the versions in use"),
     ]
-    return element("div", *(_card(*each) for each in cards), class_="cards")
+    return element("div", *(_card(*each) for each in cards), class_="cards even")
 
 
 def _card(what: str, value: str, more: str) -> Html:
@@ -216,30 +189,19 @@ def _filters(survey: Survey) -> Html:
 
 def _stands(survey: Survey, links: Links) -> Html:
     versions = {(each.name, version.version): version for each in survey.suites for version in each.versions}
-    rows = [
+    rows = stands(survey)
+    content = stand_table(rows, survey.at)
+    shown = [
         (
             _marked(row),
             _version(row, versions.get((row.suite, row.version)), links),
-            row.engine or "–",
-            row.verdict,
-            row.headline,
-            row.against,
+            *plain[2:-2],
             _age(row.answered_at, survey),
             row.reason,
         )
-        for row in stands(survey)
+        for row, plain in zip(rows, content.rows, strict=True)
     ]
-    header = (
-        "suite",
-        "version",
-        "engine",
-        "verdict",
-        "headline",
-        "against the baseline",
-        "age",
-        "what to look at",
-    )
-    return table(Table(header, rows, note="Age: since the answers were scored first."), "stands")
+    return table(content._replace(rows=shown), "stands")
 
 
 def _marked(row: Stand) -> Html:
@@ -295,7 +257,7 @@ def _content(each: SuiteSurvey, suite: Suite, survey: Survey, links: Links) -> I
         *([" ", element("a", "The latest weekly page", href=week), "."] if week else []),
     )
     for version in each.active:
-        yield _verdict(each.name, version, links)
+        yield verdict(each.name, version, links)
     prompts = prompts_of(each)
     for prompt in prompts:
         if len(prompts) > 1:
@@ -310,27 +272,6 @@ def _content(each: SuiteSurvey, suite: Suite, survey: Survey, links: Links) -> I
             f" of {len(drawn):,}" if more > 0 else ""
         )
         yield unfolding(title, table(history_table(suite, each.gates, drawn[-MOST_EVALUATIONS:])))
-
-
-def _verdict(suite: str, version: VersionSurvey, links: Links) -> Html:
-    if version.against is None:
-        never = element("p", f"✗ {version.version} was never evaluated.")
-        run = command(f"eval-pipeline run {suite} --prompt {version.version}")
-        return element("div", never, run, class_="verdict red")
-    colour = {"pass": "green", "approved": "green", "warn": "yellow"}.get(version.against.state, "red")
-    address = links.report(version)
-    name = element("a", version.version, href=address) if address else version.version
-    lines = [
-        *(f"⚠ Since it was evaluated, {changed}." for changed in version.changed),
-        *objection_lines(version.against),
-    ]
-    hidden = len(lines) - MOST_LINES
-    shown = [flat(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
-    shown += [f"and {hidden:,} more: see the report"] if hidden > 0 else []
-    sign, _, verdict = TITLES[version.against.state].partition(" ")
-    return element(
-        "div", element("p", f"{sign} ", name, f" {verdict}"), bullets(shown), class_=f"verdict {colour}"
-    )
 
 
 def _incidents(survey: Survey) -> Html:
