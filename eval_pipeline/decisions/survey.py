@@ -142,17 +142,17 @@ def _suite(bench: Workbench, points: list[Point]) -> SuiteSurvey:
     golden = attempts.read(lambda: _Golden.read(bench), _Golden())
     prompts = {prompt.version: prompt for prompt in load_prompts(suite, folder, found)}
     versions = sorted(versions_in(folder), key=version_order)
-    looked = tuple(
-        attempts.read(
-            partial(_version, bench, version, prompts.get(version), golden, points),
-            VersionSurvey(version, prompts[version].front.status if version in prompts else ""),
-        )
-        for version in versions
-    )
     baselines = {
         name: attempts.read(partial(read_baseline, bench.rules_folder, version), None)
         for name, version in {prompt_name(version): version for version in versions}.items()
     }
+    looked = tuple(
+        attempts.read(
+            partial(_version, bench, version, prompts.get(version), golden, baselines, points),
+            VersionSurvey(version, prompts[version].front.status if version in prompts else ""),
+        )
+        for version in versions
+    )
     return SuiteSurvey(
         name=suite.name,
         suite=suite,
@@ -187,7 +187,12 @@ class _Golden:
 
 
 def _version(
-    bench: Workbench, version: str, prompt: Prompt | None, golden: _Golden, points: list[Point]
+    bench: Workbench,
+    version: str,
+    prompt: Prompt | None,
+    golden: _Golden,
+    baselines: Mapping[str, Baseline | None],
+    points: list[Point],
 ) -> VersionSurvey:
     status = prompt.front.status if prompt else ""
     store, suite = bench.store, bench.suite.name
@@ -206,7 +211,10 @@ def _version(
         evaluation,
         standings,
         objections_to(bench, evaluation, standings),
-        tuple(_changes(bench, evaluation, prompt, golden)),
+        (
+            *_changes(bench, evaluation, prompt, golden),
+            *_baseline_changes(standings, baselines[prompt_name(version)]),
+        ),
         min(answered, default=evaluation.created_at),
         report if report.is_file() else None,
     )
@@ -228,3 +236,14 @@ def _changes(bench: Workbench, evaluation: Evaluation, prompt: Prompt | None, go
         *(["the golden set changed"] if golden.hash and identity.golden_hash != golden.hash else ()),
         *([f"the gates of {', '.join(moved)} changed"] if moved else ()),
     ]
+
+
+def _baseline_changes(standings: Standings, baseline: Baseline | None) -> list[str]:
+    """Whether the baseline is another one than that of the comparison."""
+    compared = standings.baseline
+    identities = compared.comparison.identities if compared else None
+    if identities is None:
+        return ["a baseline was promoted"] if baseline and not compared else []
+    if baseline is None:
+        return ["the baseline was removed"]
+    return [] if identities[0] == baseline.identity.outputs else ["another baseline was promoted"]

@@ -62,9 +62,9 @@ def stand_table(rows: Sequence[Stand], now: datetime.datetime) -> Table:
     return Table(
         (
             "suite",
+            "verdict",
             "version",
             "engine",
-            "verdict",
             "headline",
             "against the baseline",
             "age",
@@ -73,9 +73,9 @@ def stand_table(rows: Sequence[Stand], now: datetime.datetime) -> Table:
         [
             (
                 row.suite,
+                row.verdict,
                 row.version or NOTHING,
                 row.engine or NOTHING,
-                row.verdict,
                 row.headline,
                 row.against,
                 since(row.answered_at, now),
@@ -118,7 +118,7 @@ def stand_of(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Stand:
         version.state,
         brief.verdict,
         Cell(f"{brief.headline} {label.text.partition(' ')[0]}", label.colour) if brief.headline else nothing,
-        _against(suite, version),
+        _against(each, suite, version),
         version.answered_at,
         ". ".join(filter(None, reasons)),
     )
@@ -127,15 +127,15 @@ def stand_of(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Stand:
 NO_BASELINE = Cell("⚠ no baseline", "yellow")
 
 
-def _against(suite: Suite, version: VersionSurvey) -> Cell:
+def _against(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Cell:
     """What became of the headline since the baseline, and what the comparison says as a whole."""
     baseline = version.standings.baseline
     if version.state == "incomplete":
         return Cell(NOTHING, "dim")
-    if baseline is None:
+    if baseline is None or prompt_name(version.version) not in each.baselines:
         return NO_BASELINE
     comparison = baseline.comparison
-    moved = next((each for each in comparison.metrics if each.metric == suite.headline), None)
+    moved = next((one for one in comparison.metrics if one.metric == suite.headline), None)
     difference = f", {change(moved.difference, units(suite)[suite.headline])}" if moved else ""
     colours = {"improved": "green", "regressed": "red", "inconclusive": "yellow", "incomparable": "yellow"}
     return Cell(f"{comparison.verdict}{difference}", colours.get(comparison.verdict, ""))  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from eval_pipeline.decisions import MOST_INCIDENTS, SuiteSurvey, Survey, VersionSurvey
-from eval_pipeline.numbers import counted, moment
+from eval_pipeline.numbers import NOTHING, counted, moment
 from eval_pipeline.reports.charts import BLUE, GREY, ZONE_COLOURS, Bar, bars
 from eval_pipeline.reports.history import history_table
 from eval_pipeline.reports.markdown import flat
@@ -40,6 +40,8 @@ from eval_pipeline.reports.standing import (
 )
 from eval_pipeline.suite import Suite
 
+UNBROKEN = "\u00a0"
+"""A space at which no line ends."""
 MOST_EVALUATIONS = 10
 MOST_DAYS = 14
 
@@ -87,7 +89,7 @@ def _time(iso: str, shown: str) -> Html:
 def _age(iso: str, survey: Survey) -> Html:
     """How old something is; the page's script keeps it true."""
     if not iso:
-        return cell(Cell("–", "dim"))
+        return cell(Cell(NOTHING, "dim"))
     return element("time", since(iso, survey.at), datetime=iso, class_="age", title=moment(iso))
 
 
@@ -123,7 +125,7 @@ def _few(names: Sequence[str]) -> str:
 
 def _latest_cost(survey: Survey) -> tuple[str, str]:
     day, rows = next(iter(by_day(survey.usage).items()), ("", []))
-    return (spent(rows), day) if day else ("–", "no metered call so far")
+    return (spent(rows), day) if day else (NOTHING, "no metered call so far")
 
 
 def _tasks(survey: Survey) -> Html:
@@ -194,12 +196,15 @@ def _stands(survey: Survey, links: Links) -> Html:
     shown = [
         (
             _marked(row),
+            row.verdict,
             _version(row, versions.get((row.suite, row.version)), links),
-            *plain[2:-2],
+            row.engine or NOTHING,
+            row.headline._replace(text=row.headline.text.replace(" %", f"{UNBROKEN}%")),
+            row.against,
             _age(row.answered_at, survey),
             row.reason,
         )
-        for row, plain in zip(rows, content.rows, strict=True)
+        for row in rows
     ]
     return table(content._replace(rows=shown), "stands")
 
@@ -218,7 +223,7 @@ def _marked(row: Stand) -> Html:
 
 def _version(row: Stand, version: VersionSurvey | None, links: Links) -> Html:
     address = links.report(version) if version else ""
-    return element("a", row.version, href=address) if address else cell(row.version or "–")
+    return element("a", row.version, href=address) if address else cell(row.version or NOTHING)
 
 
 def _suite(each: SuiteSurvey, survey: Survey, links: Links) -> Html:

@@ -47,11 +47,13 @@ def trend_figures(each: SuiteSurvey, suite: Suite, prompt: str) -> Html:
 def _baseline(each: SuiteSurvey, active: VersionSurvey | None, prompt: str, metric: str) -> float | None:
     """What the baseline has: by today's scoring where the active version was compared with it."""
     standing = active.standings.baseline if active else None
+    if prompt not in each.baselines:
+        return None
     if standing is not None:
         for change in standing.comparison.metrics:
             if change.metric == metric:
                 return change.before
-    return each.baselines[prompt].metrics.get(metric) if prompt in each.baselines else None
+    return each.baselines[prompt].metrics.get(metric)
 
 
 def _legend(courses: Sequence[Course]) -> Html:

@@ -50,10 +50,10 @@ def _content(each: SuiteSurvey, suite: Suite, survey: Survey, begin: str, links:
         yield verdict(each.name, version, links)
     if not each.active:
         yield element("p", "⚠ No version is active.", class_="yellow")
-    for version in each.active:
-        yield section(f"The week of {version.version}", *_week(each, suite, version, begin), level=2)
     for prompt in prompts_of(each):
         yield section(f"Trends of {prompt}", trend_figures(each, suite, prompt))
+    for version in each.active:
+        yield section(f"The week of {version.version}", *_week(each, suite, version, begin), level=2)
     if each.points:
         yield section("Versions and engines side by side", table(side_table(each, suite, survey.at), "sides"))
     for version in each.active:
@@ -73,10 +73,11 @@ def _week(each: SuiteSurvey, suite: Suite, version: VersionSurvey, begin: str) -
     if not alike:
         yield element("p", "There is no complete evaluation to look back from.")
         return
-    yield table(week_table(each, suite, alike, begin))
     trends = metric_trends(suite, each.gates, alike)
-    yield table(trend_table(trends)._replace(title=f"Trends over {counted(len(alike), 'evaluation')}"))
     yield bullets(f"⚠ {one.text}" for one in trends if one.trend.alarm)
+    over = f"Trends over {counted(len(alike), 'evaluation')}"
+    both = (week_table(each, suite, alike, begin), trend_table(trends)._replace(title=over))
+    yield element("div", *(element("div", table(one)) for one in both), class_="beside")
 
 
 def week_table(each: SuiteSurvey, suite: Suite, alike: Sequence[Point], begin: str) -> Table:
@@ -91,7 +92,7 @@ def week_table(each: SuiteSurvey, suite: Suite, alike: Sequence[Point], begin: s
         rows.append((name, number(before, unit[name]), number(after, unit[name]), change(moved, unit[name])))
     same = "They are one and the same: nothing was asked anew since." if first is last else ""
     header = ("metric", f"before ({first.evaluated_at[:10]})", f"now ({last.evaluated_at[:10]})", "change")
-    return Table(header, rows, note=same)
+    return Table(header, rows, "Since the week began", same)
 
 
 def _cases(each: SuiteSurvey, suite: Suite, version: VersionSurvey) -> Html:
