@@ -63,6 +63,7 @@ def dashboard(survey: Survey, links: Links) -> str:
             ),
             element(
                 "footer",
+                _unused(survey),
                 element("p", "Zones, from the best: ", *_zones(), ". A vertical line is a 95 % interval."),
                 element(
                     "p",
@@ -74,6 +75,11 @@ def dashboard(survey: Survey, links: Links) -> str:
         ]
     )
     return document("Evaluations", body, ("dashboard.js",))
+
+
+def _unused(survey: Survey) -> Html:
+    names = ", ".join(survey.unused)
+    return element("p", f"Not used in this project: {names}.") if names else Html("")
 
 
 def _zones() -> Iterator[str]:
