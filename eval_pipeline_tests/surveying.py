@@ -1,4 +1,4 @@
-"""A toy that was evaluated as the chain does it, without Dagster: cheap, with everything that a survey reads."""
+"""A toy that was evaluated as the chain does it, without Dagster: cheap, and all that a survey reads."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _tasks(survey: Survey) -> Html:
         element(
             "li",
             cell(task.sign),
-            element("span", _anchor(task.suite), f" {task.what}"),
+            element("span", _anchor(task.suite), f" {flat(task.what, LONGEST_LINE)}"),
             command(task.command) if task.command else "",
         )
         for task in waiting
@@ -153,13 +153,13 @@ def _tasks(survey: Survey) -> Html:
 
 
 def _anchor(suite: str) -> Html:
-    return element("a", suite, href=f"#suite-{quote(suite)}")
+    return element("a", flat(suite), href=f"#suite-{quote(suite)}")
 
 
 def _filters(survey: Survey) -> Html:
     """What narrows the page down; without scripts it would do nothing, and is not shown."""
     rows = stands(survey)
-    engines = sorted({point.engine for each in survey.suites for point in each.points})
+    engines = sorted({flat(point.engine) for each in survey.suites for point in each.points})
     present = {row.state for row in rows}
     choices = {
         "suite": {each.name: each.name for each in survey.suites},
@@ -222,7 +222,7 @@ def _marked(row: Stand) -> Html:
         row.suite,
         href=f"#suite-{quote(row.suite)}",
         data_suite=row.suite,
-        data_engine=row.engine,
+        data_engine=flat(row.engine),
         data_status=row.state,
     )
 
@@ -235,7 +235,7 @@ def _version(row: Stand, version: VersionSurvey | None, links: Links) -> Html:
 def _suite(each: SuiteSurvey, survey: Survey, links: Links) -> Html:
     """Everything of a suite. What filters look at stands on its section."""
     rows = [row for row in stands(survey) if row.suite == each.name]
-    engines = sorted({point.engine for point in each.points} | {row.engine for row in rows})
+    engines = sorted({flat(point.engine) for point in each.points} | {flat(row.engine) for row in rows})
     heading = element("h2", each.name, id=f"suite-{quote(each.name)}")
     return element(
         "section",
