@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import webbrowser
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -23,10 +24,7 @@ def test_it_is_written_where_somebody_wants_it_with_links_from_there(toy: Projec
     done = invoke(toy, "dashboard", "--out", tmp_path / "elsewhere" / "page.html")
     assert done.returncode == 0
     text = (tmp_path / "elsewhere" / "page.html").read_text()
-    address = (
-        text.partition('href="')[2]
-        and text.split("The latest weekly page")[0].rpartition('href="')[2].split('"')[0]
-    )
+    address = text.partition("The latest weekly page")[0].rpartition('href="')[2].partition('"')[0]
     assert (tmp_path / "elsewhere" / address).is_file()
 
 
@@ -36,13 +34,12 @@ def test_weekly_pages_are_named(toy: Project) -> None:
     assert f"Weekly page: .eval/weekly/toy/{path.name}" in done.stdout
 
 
-def test_it_is_opened_in_a_browser(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.extend([url]) is None))
-    assert invoke(toy, "dashboard", "--open").stderr == ""
-    assert opened == [(toy.state / "dashboard.html").as_uri()]
-    monkeypatch.setattr(webbrowser, "open", lambda url: False)
-    assert "open the file yourself" in invoke(toy, "dashboard", "--open").stderr
+def test_it_is_opened_in_a_browser(toy: Project) -> None:
+    with mock.patch.object(webbrowser, "open", return_value=True) as opened:
+        assert invoke(toy, "dashboard", "--open").stderr == ""
+    opened.assert_called_once_with((toy.state / "dashboard.html").as_uri())
+    with mock.patch.object(webbrowser, "open", return_value=False):
+        assert "open the file yourself" in invoke(toy, "dashboard", "--open").stderr
 
 
 def test_what_cannot_be_used_is_bad_input(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def in_browser(test: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Over two toys: one with a history on two engines, an incident and hostile names, one never evaluated."""
+    """Over two toys: one on two engines, with an incident and hostile names, one never evaluated."""
     root = tmp_path_factory.mktemp("dashboard") / "project"
     project = copy_toy(TOY, root)
     for part in ("suites", "golden", "prompts"):
