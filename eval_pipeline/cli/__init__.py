@@ -31,6 +31,8 @@ __all__ = [
 COMMANDS = {
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or with another version.",
+    "report": "Write the report on an evaluation as one page for a browser, with every case.",
+    "case": "Show one case: question, expectation, answers, mistakes and scores.",
     "gate": "Decide whether a change may go in: for CI.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",

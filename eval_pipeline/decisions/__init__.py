@@ -14,7 +14,7 @@ from eval_pipeline.decisions.pruning import (
     size_of,
     superfluous_files,
 )
-from eval_pipeline.decisions.release import Refused, allow_activation, promote
+from eval_pipeline.decisions.release import Refused, allow_activation, approving, promote
 from eval_pipeline.decisions.results import (
     Result,
     latest_result,
@@ -38,8 +38,8 @@ __all__ = [
     "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MOST_INCIDENTS", "SIGNS", "Approval",
     "Change", "Decision", "FailedCheck", "Finding", "Incident", "Incidents", "Keeping", "Kind", "Message",
     "Objections", "Refused", "Result", "Standing", "Standings", "SuiteSurvey", "Superfluous", "Survey",
-    "Touched", "VersionSurvey", "allow_activation", "candidates", "change_since", "crashed", "decide",
-    "keep_approval", "latest_result", "live_proposals", "objections", "objections_to",
+    "Touched", "VersionSurvey", "allow_activation", "approving", "candidates", "change_since", "crashed",
+    "decide", "keep_approval", "latest_result", "live_proposals", "objections", "objections_to",
     "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at", "size_of",
     "standing_of", "standings_of", "superfluous_files", "survey_of", "touched_rules", "touched_suites",
     "unusable", "worst",

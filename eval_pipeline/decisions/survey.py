@@ -46,6 +46,7 @@ class VersionSurvey:
     answered_at: str = ""
     """When its answers were first scored; an evaluation of answers that were known is younger."""
     report: Path | None = None
+    """The page of its report, or the text where there is no page."""
 
     @property
     def state(self) -> str:
@@ -212,7 +213,7 @@ def _version(
     compared = store.compared(suite, version)
     own = compared is not None and compared.identity == evaluation.identity
     standings = standings_of(bench.rules_folder, compared) if compared and own else Standings()
-    report = store.report_path(evaluation.identity)
+    paths = (store.page_path(evaluation.identity), store.report_path(evaluation.identity))
     outputs = evaluation.identity.outputs.id
     answered = [point.evaluated_at for point in points if point.outputs == outputs]
     return VersionSurvey(
@@ -226,7 +227,7 @@ def _version(
             *_baseline_changes(standings, baselines[prompt_name(version)]),
         ),
         min(answered, default=evaluation.created_at),
-        report if report.is_file() else None,
+        next((path for path in paths if path.is_file()), None),
     )
 
 

@@ -25,6 +25,8 @@ from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, 
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import image
+from eval_pipeline.reports.page.findings import findings_of
+from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
@@ -403,6 +405,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         beside = stages.evaluations_beside(bench, metrics)
         try:
             versions = shown.tables(shown.cross_tables(suite, beside))
+            page = report_page(findings_of(bench, model_outputs, case_scores, metrics, baseline_comparison))
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
@@ -419,11 +422,12 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             model_outputs.costs,
         )
         yield dg.MaterializeResult(
-            value=Report(metrics.identity, text),
+            value=Report(metrics.identity, text, page),
             metadata={
                 **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
                 "report": dg.MetadataValue.md(text),
                 "file": dg.MetadataValue.path(str(bench.store.report_path(metrics.identity))),
+                "page": dg.MetadataValue.path(str(bench.store.page_path(metrics.identity))),
             },
         )
         yield checks.reported_check(context.partition_key)

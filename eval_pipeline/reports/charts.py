@@ -9,6 +9,7 @@ from eval_pipeline.numbers import number
 
 LABEL, BAR, SHOWN, ROW = 230, 380, 150, 24
 CELL, LONGEST_LABEL = 30, 28
+SPARK_WIDTH, SPARK_HEIGHT = 90, 22
 
 GREEN, LIGHT_GREEN, AMBER, RED, GREY = "#2e7d32", "#9ccc65", "#ef8f00", "#c62828", "#78909c"
 BLUE, PURPLE, TEAL, RUST, PINK, OLIVE = "#1565c0", "#8e24aa", "#00838f", "#a1503c", "#c2185b", "#6b7a1f"
@@ -156,3 +157,20 @@ def inline(svg: str, description: str) -> str:
         svg = svg.replace(f'="{colour}"', f'="var(--{name})"')
     named = f'<svg role="img" aria-label="{escape(description)}" fill="currentColor" '
     return svg.replace("<svg ", named, 1)
+
+
+def spark(values: Sequence[float]) -> str:
+    """Numbers in their order as a line that fits into a cell."""
+    low, high = min(values), max(values)
+    step = (SPARK_WIDTH - 6) / max(len(values) - 1, 1)
+    heights = [(value - low) / (high - low) if high > low else 0.5 for value in values]
+    points = [
+        (3 + step * index, 3 + (SPARK_HEIGHT - 6) * (1 - height)) for index, height in enumerate(heights)
+    ]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    x, y = points[-1]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{SPARK_WIDTH}" height="{SPARK_HEIGHT}">'
+        f'<polyline points="{path}" fill="none" stroke="{GREY}" stroke-width="1.5"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{GREY}"/></svg>'
+    )

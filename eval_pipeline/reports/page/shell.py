@@ -66,9 +66,17 @@ def _source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def packed(value: Any) -> str:
+class Packed(str):
     """A value as compressed JSON in base64: no character of it can end the element that it stands in."""
-    return base64.b64encode(zlib.compress(msgspec.json.encode(value), COMPRESSION)).decode()
+
+    __slots__ = ()
+
+
+def packed(value: Any) -> Packed:
+    """A value for a data node; what is large is packed piece by piece, before all of it is there."""
+    if isinstance(value, Packed):
+        return value
+    return Packed(base64.b64encode(zlib.compress(msgspec.json.encode(value), COMPRESSION)).decode())
 
 
 def unpacked(text: str) -> Any:
@@ -78,7 +86,21 @@ def unpacked(text: str) -> Any:
 
 @cache
 def asset(name: str) -> str:
-    """A style sheet or a script of this package."""
+    """A style sheet or a script of this package; one of somebody else comes with its licence."""
+    text = _file(name)
+    if name not in vendored():
+        return text
+    licence = _file(f"{name.partition('.')[0]}.LICENSE.txt")
+    return f"/*!\n{licence}*/\n{text}"
+
+
+def vendored() -> dict[str, dict[str, str]]:
+    """The scripts that others published, each with its package, version and hashes."""
+    known: dict[str, dict[str, str]] = msgspec.json.decode(_file("vendored.json"))
+    return known
+
+
+def _file(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 

@@ -60,9 +60,7 @@ def _legend(courses: Sequence[Course]) -> Html:
     longest = max(courses, key=lambda one: len(one.lines))
     baseline = any(one.baseline is not None for one in courses)
     keys = legend_of(longest.lines, baseline=baseline)
-    return element(
-        "ul", *(element("li", Html(inline(key.svg, "")), key.name) for key in keys), class_="legend"
-    )
+    return element("ul", *(element("li", Html(inline(key.svg, "")), key.name) for key in keys), class_="keys")
 
 
 def _figures(

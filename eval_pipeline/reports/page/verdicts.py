@@ -11,7 +11,7 @@ from eval_pipeline.reports.report import TITLES, objection_lines
 
 MOST_LINES = 12
 LONGEST_LINE = 500
-REPORT, DASHBOARD, WEEKLY = "report.html", "dashboard.html", "weekly"
+DASHBOARD, WEEKLY = "dashboard.html", "weekly"
 
 
 class Links:
@@ -25,11 +25,8 @@ class Links:
         return quote(os.path.relpath(path.resolve(), self._folder))
 
     def report(self, version: VersionSurvey) -> str:
-        """The address of a version's report: its page, or its text where there is no page."""
-        if version.report is None:
-            return ""
-        page = version.report.with_name(REPORT)
-        return self.to(page if page.is_file() else version.report)
+        """The address of a version's report; blank where there is none."""
+        return self.to(version.report) if version.report else ""
 
     def week(self, suite: str) -> str:
         """The address of a suite's latest weekly page; blank where there is none."""

@@ -77,7 +77,7 @@ def _week(each: SuiteSurvey, suite: Suite, version: VersionSurvey, begin: str) -
     yield bullets(f"⚠ {one.text}" for one in trends if one.trend.alarm)
     over = f"Trends over {counted(len(alike), 'evaluation')}"
     both = (week_table(each, suite, alike, begin), trend_table(trends)._replace(title=over))
-    yield element("div", *(element("div", table(one)) for one in both), class_="beside")
+    yield element("div", *(element("div", table(one)) for one in both), class_="pair")
 
 
 def week_table(each: SuiteSurvey, suite: Suite, alike: Sequence[Point], begin: str) -> Table:

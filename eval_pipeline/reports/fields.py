@@ -1,0 +1,21 @@
+"""Inputs and expectations as texts for people, field by field."""
+
+from typing import Any
+
+import msgspec
+
+Fields = list[tuple[str, str]]
+
+
+def fields_of(value: Any) -> Fields:
+    """A value as texts: a text as it is, anything else as JSON over several lines."""
+    plain = msgspec.to_builtins(value)
+    if not isinstance(plain, dict):
+        return [("", _text(plain))]
+    return [(name, _text(each)) for name, each in plain.items()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
