@@ -36,6 +36,7 @@ COMMANDS = {
     "gate": "Decide whether a change may go in: for CI.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",
+    "dashboard": "Write one page over all suites: where everything stands, and how it went.",
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, probe them, and sign them off.",

@@ -63,6 +63,11 @@ def evaluation_job(suite: str) -> str:
     return f"{suite}_evaluation"
 
 
+def suite_of_job(job: str) -> str:
+    """The suite whose chain a job runs; blank for other jobs."""
+    return job.removesuffix(evaluation_job("")) if job.endswith(evaluation_job("")) else ""
+
+
 def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
     """The job that evaluates a version of a suite from the golden set to the report."""
     return dg.define_asset_job(
@@ -292,7 +297,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
                 **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
                 "worst_cases": dg.MetadataValue.md(worst),
                 "tables": dg.MetadataValue.md(shown.tables(tables) or "none"),
-                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, alike), "trend")),
+                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, gates, alike), "trend")),
                 "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
                 "replay": point.replay,
                 "evaluation": evaluation.id,

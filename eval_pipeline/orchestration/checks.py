@@ -9,7 +9,7 @@ import msgspec
 
 from eval_pipeline.answers import Costs, Outage, error_lines
 from eval_pipeline.comparison import MetricTrend
-from eval_pipeline.decisions import Standing, Standings, objections
+from eval_pipeline.decisions import COMPLETE, Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
@@ -40,7 +40,6 @@ SIGNED_OFF = "signed_off"
 PROBES = "probes"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
-COMPLETE = "complete"
 SCORED = "scored"
 REPORTED = "reported"
 LATENCY = "latency"

@@ -133,6 +133,17 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         return list(result.get_asset_check_evaluations())
 
 
+def refresh_dashboard(project: Project) -> Path:
+    """Write the page over all suites anew, and tell Dagster; where it is."""
+    from eval_pipeline.orchestration.dashboard import refresh_pages
+
+    events = refresh_pages(project)
+    with open_instance(project) as instance:
+        for event in events:
+            instance.report_runless_asset_event(event)
+    return Path(str(events[0].metadata["path"].value))
+
+
 def execute(
     bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress, since: str = HEAD
 ) -> Outcome:

@@ -4,13 +4,15 @@ from eval_pipeline.reports.cases import hidden_problems, named_things, size_of, 
 from eval_pipeline.reports.charts import image
 from eval_pipeline.reports.comparison import comparison_text, impact_table
 from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
+from eval_pipeline.reports.history import history_table, rests_on
 from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table, tables
-from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart, trend_chart
+from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart
 from eval_pipeline.reports.probes import probe_notes, probe_section, probe_table
 from eval_pipeline.reports.report import report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.run import RunDocument, estimate_data, evaluation_data
 from eval_pipeline.reports.scores import cases_data, score_report
+from eval_pipeline.reports.standing import incident_table, spent, stand_table, stands
 from eval_pipeline.reports.tables import (
     cross_tables,
     diagnosis_table,
@@ -24,15 +26,17 @@ from eval_pipeline.reports.tables import (
     trend_table,
     units,
 )
+from eval_pipeline.reports.trends import trend_chart
 
 # fmt: off
 __all__ = [
     "Cell", "RunDocument", "Table", "bullets", "cases_data", "comparison_chart", "comparison_data",
-    "comparison_text", "confusion_charts", "cross_tables", "diagnosis_table", "error_table", "estimate_data",
-    "evaluation_data", "flat",
-    "gate_label", "group_tables", "hidden_problems", "image", "impact_table", "metric_chart",
-    "metric_table", "model_list", "named_things", "overview_table", "plain", "probe_notes", "probe_section",
-    "probe_table", "readable", "report", "score_report", "signed_lines", "size_of", "suite_tables", "table",
-    "tables", "to_junit", "to_markdown", "to_report", "trend_chart", "trend_table", "units", "worst_cases",
+    "comparison_text", "confusion_charts", "cross_tables", "diagnosis_table", "error_table",
+    "estimate_data", "evaluation_data", "flat", "gate_label", "group_tables", "hidden_problems",
+    "history_table", "image", "impact_table", "incident_table", "metric_chart", "metric_table",
+    "model_list", "named_things", "overview_table", "plain", "probe_notes", "probe_section", "probe_table",
+    "readable", "report", "rests_on", "score_report", "signed_lines", "size_of", "spent", "stand_table",
+    "stands", "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report", "trend_chart",
+    "trend_table", "units", "worst_cases",
 ]
 # fmt: on
