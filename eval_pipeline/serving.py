@@ -78,7 +78,11 @@ def build_server(state: Path, port: int) -> web.Application:
             web.get(f"/{WEEKLY}/{{suite:{NAME.pattern}}}/{{page:{NAME.pattern}\\.html}}", _weekly),
             web.get(f"/{_NAMED}/latest", _latest),
             web.get(f"/{_NAMED}/latest/{PAGES}", _latest),
-            web.get(f"/{_NAMED}/{{evaluation:{NAME.pattern}}}/{PAGES}", _report),
+            # Pages link to each other as their files lie, so that they do so also without a server.
+            *(
+                web.get(f"{above}/{_NAMED}/{{evaluation:{NAME.pattern}}}/{PAGES}", _report)
+                for above in ("", "/evaluations")
+            ),
         ]
     )
     return server

@@ -11,6 +11,7 @@ from dagster import DagsterEventType
 
 from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.files import content_hash
+from eval_pipeline.orchestration import ACTIVE_PASSES
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat, readable, table
 from eval_pipeline.secrets import keep_secret
@@ -94,7 +95,7 @@ def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iter
         if entry.dagster_event is None:
             continue
         check = entry.dagster_event.asset_check_evaluation_data
-        if not check.passed:
+        if not check.passed and check.check_name != ACTIVE_PASSES:
             stopped_by_check |= bool(check.blocking)
             critical = check.severity == dg.AssetCheckSeverity.ERROR
             yield Finding(

@@ -16,6 +16,7 @@ from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports import (
+    VersionState,
     bullets,
     hidden_problems,
     named_things,
@@ -48,6 +49,8 @@ COST = "cost"
 GATES_VALID = "gates_valid"
 REGRESSION = "regression"
 TREND = "trend"
+ACTIVE_PASSES = "active_version_passes"
+"""It is about the version in use, whichever one a run evaluates."""
 
 
 def partitions_of(suite: str) -> dg.DynamicPartitionsDefinition:
@@ -64,7 +67,8 @@ def speaks_for_itself(check: str, evaluation: Evaluation) -> bool:
     """Whether a check says of an evaluation what its gates, limits, comparison, outage or sign-off say."""
     if check == ANSWERED:
         return evaluation.outage is not None
-    return check in (SIGNED_OFF, COMPLETE, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
+    spoken_for = (SIGNED_OFF, COMPLETE, LATENCY, COST, REGRESSION, ACTIVE_PASSES)
+    return check in spoken_for or check.startswith(gate_check(""))
 
 
 def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
@@ -328,6 +332,17 @@ def _numbers(standing: Standing) -> dict[str, Any]:
         "cases_regressed": len(comparison.regressed),
         "cases_improved": len(comparison.improved),
     }
+
+
+def active_check(states: Sequence[VersionState]) -> dg.AssetCheckResult:
+    """Whether the versions in use pass; none in use, or one that was not evaluated, does not."""
+    active = [each for each in states if each.status == "active"]
+    return _result(
+        check_name=ACTIVE_PASSES,
+        passed=bool(active) and all(each.passes for each in active),
+        severity=_severity("critical" if any(each.brief for each in active) else "warning"),
+        description="\n".join(each.text for each in active) or "No version is active.",
+    )
 
 
 def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:

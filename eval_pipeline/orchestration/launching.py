@@ -15,6 +15,7 @@ import yaml
 from eval_pipeline.answers import Costs, Stopping
 from eval_pipeline.asking import Progress
 from eval_pipeline.decisions import FailedCheck, Objections, Standings, objections_to, standings_of
+from eval_pipeline.engines import check_engine
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
@@ -147,6 +148,8 @@ def execute(
 ) -> Outcome:
     """Run the whole chain for a version; what it would replace is what was in use at a revision of Git."""
     project, suite = bench.project, bench.suite
+    if config.get("engine"):
+        check_engine(project, suite, config["engine"])
     chain = assets.build_chain(suite, project)
     definitions = dg.Definitions(
         assets=chain,

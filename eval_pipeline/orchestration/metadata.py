@@ -1,14 +1,133 @@
-"""What a person sees of comparisons on a materialization and on a check."""
+"""What a person sees of answers, metrics and comparisons on a materialization."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import dagster as dg
 
 from eval_pipeline import reports as shown
+from eval_pipeline.answers import Stopping
+from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import Standing, Standings
+from eval_pipeline.engines import default_engine
+from eval_pipeline.scoring import Evaluation, Identity, Point, Scores
+from eval_pipeline.stages import Workbench
+from eval_pipeline.store import AnswerTable, report_shelf
 from eval_pipeline.suite import Suite
+
+MORE = "… and more, in the report."
+LINES_OF_A_SCREEN, LINES_OF_AN_IMAGE = 26, 12
+WIDTH_OF_A_SCREEN = 130
+
+
+def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:
+    """Where the report of an evaluation is: its address where reports are served, else the way to open it."""
+    suite, version = identity.outputs.suite, identity.outputs.version
+    path = dg.MetadataValue.path(str(bench.store.report_path(identity)))
+    shelf = report_shelf(bench.project.state)
+    if shelf:
+        return {"page": dg.MetadataValue.url(shelf.address(identity)), "file": path}
+    return {"file": path, "open": f"eval-pipeline report {suite} {version} --open"}
+
+
+def publish_report(bench: Workbench, identity: Identity) -> None:
+    """Let the report be served by somebody else, where the environment says so."""
+    if shelf := report_shelf(bench.project.state):
+        shelf.publish(identity, bench.store.report_path(identity))
+
+
+def on_a_screen(markdown: str, more: str = MORE) -> dg.MarkdownMetadataValue:
+    """As much of a text as fits on a screen: what is longer Dagster opens at its end."""
+    lines, room = markdown.strip().splitlines(), LINES_OF_A_SCREEN
+    for index, line in enumerate(lines):
+        room -= LINES_OF_AN_IMAGE if line.startswith("![") else -(-len(line) // WIDTH_OF_A_SCREEN)
+        if room < 0 and index:
+            return dg.MetadataValue.md("\n".join([*lines[:index], "", more]))
+    return dg.MetadataValue.md("\n".join(lines))
+
+
+def outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
+    """Who answered, how often, in what time and for how much."""
+    identity, costs = answers.identity, answers.costs
+    errors = shown.table(shown.error_table(costs))
+    numbers = {
+        name: getattr(costs, name) for name in ("latency_p50_ms", "latency_p95_ms", "cost_usd", "tokens")
+    }
+    return {
+        "engine": identity.engine,
+        "model": identity.model,
+        "sample": identity.sample,
+        "trials": identity.trials,
+        **_stopping_metadata(answers.stopping),
+        "answers": costs.answers,
+        "errors": costs.error_count,
+        **{name: value for name, value in numbers.items() if value is not None},
+        **({"error_kinds": on_a_screen(errors)} if costs.errors else {}),
+        "outputs_id": identity.id,
+        "file": dg.MetadataValue.path(str(answers.path)),
+    }
+
+
+def _stopping_metadata(stopping: Stopping | None) -> dict[str, Any]:
+    if stopping is None:
+        return {}
+    return {
+        "stopping": stopping.text,
+        "stopped_because": stopping.reason,
+        "most_trials": stopping.plan.max,
+        "calls_saved": stopping.calls_saved,
+    }
+
+
+def metrics_metadata(
+    bench: Workbench,
+    evaluation: Evaluation,
+    scores: Scores,
+    alike: Sequence[Point],
+    trends: Sequence[MetricTrend],
+    replay: bool,
+) -> dict[str, Any]:
+    """The numbers of an evaluation: what is most to be seen first, and in a table that is narrow."""
+    suite, summary = bench.suite, evaluation.summary
+    chart = shown.metric_chart(suite, summary, bench.gates)
+    models = shown.model_list(summary)
+    tables = [*shown.group_tables(suite, summary), *shown.suite_tables(suite, summary)]
+    confusion = shown.confusion_charts(suite, summary)
+    metrics = shown.metric_table(suite, summary).led_by("zone")
+    return {
+        "zones": dg.MetadataValue.md(shown.table(shown.zone_table(suite, summary))),
+        **({"models": on_a_screen(models)} if models else {}),
+        "chart": dg.MetadataValue.md(shown.image(chart, "gated metrics by zone")),
+        **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
+        "worst_cases": on_a_screen(shown.worst_cases(suite, evaluation.case_results, scores)),
+        "metrics": on_a_screen(shown.table(metrics)),
+        "tables": on_a_screen(shown.tables(tables) or "none"),
+        "trend": dg.MetadataValue.md(shown.image(shown.trend_chart(suite, alike), "trend")),
+        "trends": on_a_screen(shown.table(shown.trend_table(trends))),
+        "replay": replay,
+        **report_links(bench, evaluation.identity),
+        "evaluation": evaluation.id,
+        "cases": summary.cases,
+        **({"held_out": summary.held_out.size} if summary.held_out else {}),
+        "trials": summary.trials,
+        "errors": summary.error_count,
+        **_plotted(bench, evaluation),
+    }
+
+
+def _plotted(bench: Workbench, evaluation: Evaluation) -> dict[str, float]:
+    """The gated metrics as plain numbers, which Dagster plots over time; none where they say nothing.
+
+    A plot joins all that has one name. So those of another engine than the default one have another name.
+    """
+    if evaluation.outage:
+        return {}
+    engine = evaluation.identity.outputs.engine
+    of_engine = "" if engine == default_engine(bench.project) else f" ({engine})"
+    return {
+        f"{gate.metric}{of_engine}": gate.value for gate in evaluation.summary.gates if gate.value is not None
+    }
 
 
 def comparison_metadata(suite: Suite, standings: Standings) -> dict[str, Any]:
@@ -36,7 +155,7 @@ def _in_full(suite: Suite, standing: Standing) -> dict[str, Any]:
     return {
         "against": comparison.before,
         "conclusion": standing.conclusion,
-        "comparison": dg.MetadataValue.md(shown.comparison_text(suite, standing)),
+        "comparison": on_a_screen(shown.comparison_text(suite, standing)),
         "chart": dg.MetadataValue.md(chart),
         "verdict": comparison.verdict,
         "action": comparison.action,

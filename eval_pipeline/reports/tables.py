@@ -100,6 +100,17 @@ def metric_table(suite: Suite, summary: Summary) -> Table:
     return Table(("metric", "value", "zone", *over_trials, "answers", *beside, *accuracy), rows)
 
 
+def zone_table(suite: Suite, summary: Summary) -> Table:
+    """The gated metrics for a narrow place: the sign of the zone, the value and the name, then the words."""
+    unit = units(suite)
+    rows = []
+    for gate in summary.gates:
+        label = gate_label(gate).text
+        sign, words = (NOTHING, label) if gate.status == "not_applicable" else label.split(" ", 1)
+        rows.append((sign, number(gate.value, unit[gate.metric]), gate.metric, words))
+    return Table(("", "value", "metric", "zone"), rows)
+
+
 def _beside(held_out: HeldOut, metric: str, value: float | None, unit: Unit) -> Iterator[str]:
     """The interval of a value, and what other cases gave, with the difference of the value from it."""
     yield held_out.interval(metric, unit)
