@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -61,7 +61,6 @@ class Served:
         self._project = project
         self._ports = {"--port": port, "--reports-port": reports_port}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._ending = ExitStack()
 
     def __enter__(self) -> Self:
         """Start the servers; what cannot be served is bad input."""
@@ -80,8 +79,14 @@ class Served:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all that was started."""
-        self._ending.close()
+        """End all that was started, at the same time."""
+        running = list(self._running.values())
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            for process in running:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, sign)
+            deadline = time.monotonic() + SECONDS_TO_END
+            running = [process for process in running if not _ended(process, deadline)]
 
     @property
     def ui(self) -> str:
@@ -143,7 +148,6 @@ class Served:
                 start_new_session=True,
             )
         self._running[name] = process
-        self._ending.callback(_end, process)
 
 
 def _workspace() -> str:
@@ -170,10 +174,7 @@ def _stop_if_they_cannot_be_served(ports: dict[str, int]) -> None:
                 raise bad_value(option, reason, "Give another one.") from None
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS_TO_END)
-            return
+def _ended(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, deadline - time.monotonic()))
+    return process.returncode is not None

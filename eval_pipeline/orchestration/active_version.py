@@ -12,10 +12,19 @@ import dagster as dg
 from eval_pipeline import stages
 from eval_pipeline.decisions import objections_to, standings_of
 from eval_pipeline.orchestration.checks import ACTIVE_PASSES, active_check
+from eval_pipeline.orchestration.metadata import on_a_screen
 from eval_pipeline.orchestration.resources import WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import Prompt, load_prompts, versions_in
-from eval_pipeline.reports import VersionState, brief_of, table, version_table
+from eval_pipeline.reports import (
+    VersionState,
+    brief_of,
+    bullets,
+    plain,
+    table,
+    version_reasons,
+    version_table,
+)
 from eval_pipeline.store import Compared
 from eval_pipeline.suite import Suite
 
@@ -78,7 +87,7 @@ def build_active_version(suite: Suite) -> dg.AssetsDefinition:
         benches: Workbenches = context.resources.workbenches
         bench = benches.of(suite, context.run.run_id)
         states = version_states(bench)
-        yield dg.MaterializeResult(metadata=_metadata(bench, states))
+        yield dg.MaterializeResult(metadata=_metadata(states))
         yield active_check(states)
 
     return active_version
@@ -87,7 +96,7 @@ def build_active_version(suite: Suite) -> dg.AssetsDefinition:
 def refresh_active_version(instance: dg.DagsterInstance, bench: stages.Workbench) -> None:
     """Bring the asset up to date without a run: another version is in use now."""
     states, key = version_states(bench), dg.AssetKey([bench.suite.name, ACTIVE_VERSION])
-    instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata=_metadata(bench, states)))
+    instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata=_metadata(states)))
     result = active_check(states)
     instance.report_runless_asset_event(
         dg.AssetCheckEvaluation(
@@ -101,11 +110,11 @@ def refresh_active_version(instance: dg.DagsterInstance, bench: stages.Workbench
     )
 
 
-def _metadata(bench: stages.Workbench, states: Sequence[VersionState]) -> dict[str, Any]:
+def _metadata(states: Sequence[VersionState]) -> dict[str, Any]:
     active = [each for each in states if each.status == "active"]
-    blocked = [each.version for each in states if each.state == "block"]
+    reasons = bullets(plain(line) for line in version_reasons(states))
     return {
         "active": "; ".join(each.text for each in active) or "no version is active",
         "versions": dg.MetadataValue.md(table(version_table(states))),
-        **({"blocked": ", ".join(blocked)} if blocked else {}),
+        **({"look_at": on_a_screen(reasons)} if reasons else {}),
     }

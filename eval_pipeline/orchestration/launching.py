@@ -143,6 +143,14 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         return list(result.get_asset_check_evaluations())
 
 
+def show_active_version(bench: Workbench) -> None:
+    """Let the UI show which version is in use now, and where it stands."""
+    from eval_pipeline.orchestration.active_version import refresh_active_version
+
+    with open_instance(bench.project) as instance:
+        refresh_active_version(instance, bench)
+
+
 def execute(
     bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress, since: str = HEAD
 ) -> Outcome:

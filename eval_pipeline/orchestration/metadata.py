@@ -17,8 +17,8 @@ from eval_pipeline.store import AnswerTable, report_shelf
 from eval_pipeline.suite import Suite
 
 MORE = "… and more, in the report."
-LINES_OF_A_SCREEN, LINES_OF_AN_IMAGE = 26, 12
-WIDTH_OF_A_SCREEN = 130
+LINES_OF_A_SCREEN, LINES_OF_AN_IMAGE = 20, 12
+WIDTH_OF_A_SCREEN = 120
 
 
 def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:

@@ -88,9 +88,14 @@ def version_table(states: Sequence[VersionState]) -> Table:
     rows = []
     for each in states:
         sign, _, verdict = each.verdict.text.partition(" ")
-        headline, reason = (each.brief.headline, each.brief.reason) if each.brief else ("", "")
-        look = "its file was edited since" if each.edited else reason
         evaluated = each.evaluated_at[:16].replace("T", " ")
-        rows.append((sign, each.version, verdict, each.status, headline, evaluated, each.engine, look))
-    header = ("", "version", "verdict", "status", "headline", "evaluated", "engine", "what to look at")
-    return Table(header, rows)
+        headline = each.brief.headline if each.brief else ""
+        rows.append((sign, each.version, verdict, each.status, headline, evaluated, each.engine))
+    return Table(("", "version", "verdict", "status", "headline", "evaluated", "engine"), rows)
+
+
+def version_reasons(states: Sequence[VersionState]) -> list[str]:
+    """What to look at, of each version that does not simply pass."""
+    reasons = {each.version: each.brief.reason if each.brief else "" for each in states}
+    reasons |= {each.version: "its file was edited since" for each in states if each.edited}
+    return [f"{version}: {reason}" for version, reason in reasons.items() if reason]

@@ -105,9 +105,8 @@ def zone_table(suite: Suite, summary: Summary) -> Table:
     unit = units(suite)
     rows = []
     for gate in summary.gates:
-        label = gate_label(gate).text
-        sign, words = (NOTHING, label) if gate.status == "not_applicable" else label.split(" ", 1)
-        rows.append((sign, number(gate.value, unit[gate.metric]), gate.metric, words))
+        words = gate_label(gate).text.removeprefix(f"{gate_sign(gate)} ")
+        rows.append((gate_sign(gate), number(gate.value, unit[gate.metric]), gate.metric, words))
     return Table(("", "value", "metric", "zone"), rows)
 
 
@@ -153,6 +152,11 @@ def gate_label(gate: GateResult) -> Cell:
         return Cell("✗ fail" if gate.status == "fail" else "⚠ misses target", colour)
     look = " (⚠ look)" if gate.status == "warn" and gate.zone != "between" else ""
     return Cell(ZONES[gate.zone] + look, colour)
+
+
+def gate_sign(gate: GateResult) -> str:
+    """The sign that its label begins with."""
+    return NOTHING if gate.status == "not_applicable" else gate_label(gate).text.partition(" ")[0]
 
 
 def model_notes(summary: Summary) -> list[str]:
