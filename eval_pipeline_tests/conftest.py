@@ -58,6 +58,7 @@ SLOW = (
     "cli/test_run.py",
     "cli/test_review.py",
     "orchestration/test_assets.py",
+    "orchestration/test_active_version.py",
     "orchestration/test_dagster_private.py",
     "orchestration/test_heritage_summary.py",
     "orchestration/test_io_manager.py",
@@ -79,6 +80,7 @@ SLOW = (
     "test_soak.py",
     "test_imports.py",
     "test_isolation.py",
+    "test_serving.py",
     "test_outage.py",
     "test_toy_suite.py",
 )

@@ -12,7 +12,7 @@ import dagster as dg
 from eval_pipeline import stages
 from eval_pipeline.decisions import objections_to, standings_of
 from eval_pipeline.orchestration.checks import ACTIVE_PASSES, active_check
-from eval_pipeline.orchestration.metadata import on_a_screen
+from eval_pipeline.orchestration.metadata import in_screens
 from eval_pipeline.orchestration.resources import WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import Prompt, load_prompts, versions_in
@@ -116,5 +116,5 @@ def _metadata(states: Sequence[VersionState]) -> dict[str, Any]:
     return {
         "active": "; ".join(each.text for each in active) or "no version is active",
         "versions": dg.MetadataValue.md(table(version_table(states))),
-        **({"look_at": on_a_screen(reasons)} if reasons else {}),
+        **(in_screens("look_at", reasons) if reasons else {}),
     }

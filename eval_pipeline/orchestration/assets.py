@@ -23,6 +23,7 @@ from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, 
 from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
+    in_screens,
     metrics_metadata,
     on_a_screen,
     outputs_metadata,
@@ -118,9 +119,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
             metadata={
                 "cases": facts.cases,
                 "golden_hash": facts.golden_hash,
-                "overview": on_a_screen(
-                    shown.table(shown.overview_table(loaded.overview)), f"… and more, in golden/{suite.name}."
-                ),
+                **in_screens("overview", shown.table(shown.overview_table(loaded.overview))),
             },
         )
         yield from results
@@ -353,7 +352,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
                     "verdict": shown.TITLES[against.state],
                     **links,
                     "report": on_a_screen(text),
-                    **({"versions": on_a_screen(versions)} if versions else {}),
+                    **(in_screens("versions", versions) if versions else {}),
                 },
                 tags={STATE_TAG: against.state},
             )

@@ -37,14 +37,35 @@ def publish_report(bench: Workbench, identity: Identity) -> None:
         shelf.publish(identity, bench.store.report_path(identity))
 
 
-def on_a_screen(markdown: str, more: str = MORE) -> dg.MarkdownMetadataValue:
-    """As much of a text as fits on a screen: what is longer Dagster opens at its end."""
-    lines, room = markdown.strip().splitlines(), LINES_OF_A_SCREEN
-    for index, line in enumerate(lines):
-        room -= LINES_OF_AN_IMAGE if line.startswith("![") else -(-len(line) // WIDTH_OF_A_SCREEN)
-        if room < 0 and index:
-            return dg.MetadataValue.md("\n".join([*lines[:index], "", more]))
-    return dg.MetadataValue.md("\n".join(lines))
+def on_a_screen(markdown: str) -> dg.MarkdownMetadataValue:
+    """A screen of what the report holds in full: Dagster opens what is longer at its end."""
+    first, *others = _screens(markdown)
+    return dg.MetadataValue.md("\n".join([*first, "", MORE] if others else first))
+
+
+def in_screens(name: str, markdown: str) -> dict[str, dg.MarkdownMetadataValue]:
+    """All of a text, a screen for each entry: `name`, `name_2` and so on."""
+    return {
+        name if number == 1 else f"{name}_{number}": dg.MetadataValue.md("\n".join(lines))
+        for number, lines in enumerate(_screens(markdown), 1)
+    }
+
+
+def _screens(markdown: str) -> list[list[str]]:
+    """The lines of a text by screens; a table that goes on has its header again."""
+    screens: list[list[str]] = [[]]
+    room, header = LINES_OF_A_SCREEN, list[str]()
+    for line in markdown.strip().splitlines():
+        in_table = line.startswith("|")
+        header = [*header, line][:2] if in_table else []
+        taken = LINES_OF_AN_IMAGE if line.startswith("![") else -(-len(line) // WIDTH_OF_A_SCREEN)
+        taken = 1 if in_table else taken
+        if taken > room and screens[-1]:
+            screens.append([*header] if len(header) == 2 and line not in header else [])
+            room = LINES_OF_A_SCREEN
+        screens[-1].append(line)
+        room -= taken
+    return screens
 
 
 def outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
@@ -63,7 +84,7 @@ def outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
         "answers": costs.answers,
         "errors": costs.error_count,
         **{name: value for name, value in numbers.items() if value is not None},
-        **({"error_kinds": on_a_screen(errors)} if costs.errors else {}),
+        **(in_screens("error_kinds", errors) if costs.errors else {}),
         "outputs_id": identity.id,
         "file": dg.MetadataValue.path(str(answers.path)),
     }
@@ -97,14 +118,14 @@ def metrics_metadata(
     metrics = shown.metric_table(suite, summary).led_by("zone")
     return {
         "zones": dg.MetadataValue.md(shown.table(shown.zone_table(suite, summary))),
-        **({"models": on_a_screen(models)} if models else {}),
+        **(in_screens("models", models) if models else {}),
         "chart": dg.MetadataValue.md(shown.image(chart, "gated metrics by zone")),
         **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
         "worst_cases": on_a_screen(shown.worst_cases(suite, evaluation.case_results, scores)),
-        "metrics": on_a_screen(shown.table(metrics)),
-        "tables": on_a_screen(shown.tables(tables) or "none"),
+        **in_screens("metrics", shown.table(metrics)),
+        **in_screens("tables", shown.tables(tables) or "none"),
         "trend": dg.MetadataValue.md(shown.image(shown.trend_chart(suite, alike), "trend")),
-        "trends": on_a_screen(shown.table(shown.trend_table(trends))),
+        **in_screens("trends", shown.table(shown.trend_table(trends))),
         "replay": replay,
         **report_links(bench, evaluation.identity),
         "evaluation": evaluation.id,
@@ -155,7 +176,7 @@ def _in_full(suite: Suite, standing: Standing) -> dict[str, Any]:
     return {
         "against": comparison.before,
         "conclusion": standing.conclusion,
-        "comparison": on_a_screen(shown.comparison_text(suite, standing)),
+        **in_screens("comparison", shown.comparison_text(suite, standing)),
         "chart": dg.MetadataValue.md(chart),
         "verdict": comparison.verdict,
         "action": comparison.action,

@@ -35,6 +35,7 @@ __all__ = [
     "hidden_problems", "image", "impact_table", "metric_chart", "metric_table", "model_list", "named_things",
     "overview_table", "plain", "probe_notes", "probe_section", "probe_table", "readable", "report",
     "score_report", "signed_lines", "size_of", "suite_tables", "table", "tables", "to_junit", "to_markdown",
-    "to_report", "trend_chart", "trend_table", "units", "version_reasons", "version_table", "worst_cases", "zone_table",
+    "to_report", "trend_chart", "trend_table", "units", "version_reasons", "version_table",
+    "worst_cases", "zone_table",
 ]
 # fmt: on

@@ -14,7 +14,7 @@ from eval_pipeline.store import Store
 from eval_pipeline_tests.running import baseline_outputs, checks, run_chain
 
 VERSION = "decompose-concepts-v1.0"
-DOWNSTREAM = {"model_outputs", "case_scores", "metrics", "baseline_comparison", "report"}
+DOWNSTREAM = {"model_outputs", "case_scores", "metrics", "baseline_comparison", "report", "active_version"}
 
 
 def materialized(result: dg.ExecuteInProcessResult) -> set[str]:
@@ -45,7 +45,8 @@ def test_a_version_goes_from_the_golden_set_to_the_report(
     assert result.success
     assert materialized(result) == {"golden_set", *DOWNSTREAM}
     found = checks(result)
-    assert all(check.passed for check in found.values()), [c for c in found.values() if not c.passed]
+    failed = {name: check.description for name, check in found.items() if not check.passed}
+    assert failed == {"active_version_passes": "decompose-concepts-v1.2 ✗ was not evaluated"}
     metadata = result.asset_materializations_for_node("decomposition__metrics")[0].metadata
     assert isinstance(metadata["concept_recall"].value, float)
     assert "data:image/svg+xml;base64," in str(metadata["chart"].value)
