@@ -29,6 +29,7 @@ from eval_pipeline.orchestration.metadata import (
     outputs_metadata,
     publish_report,
     report_links,
+    report_page,
 )
 from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
@@ -238,7 +239,8 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(evaluation.id),
             metadata=metrics_metadata(bench, evaluation, scores, alike, trends, point.replay),
         )
-        yield from checks.gate_checks(suite, gated, evaluation, scores)
+        page = report_page(bench, evaluation.identity)
+        yield from checks.gate_checks(suite, gated, evaluation, scores, page)
         yield checks.trend_check(context.partition_key, len(alike), trends)
 
     return metrics
@@ -280,7 +282,8 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 progress=context.resources.progress(context.log),
             )
             standings = standings_of(bench.rules_folder, compared)
-            result = checks.regression_check(suite, context.partition_key, standings, metrics.outage)
+            page = report_page(bench, metrics.identity)
+            result = checks.regression_check(suite, context.partition_key, standings, page, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
@@ -344,18 +347,17 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             beside,
             model_outputs.costs,
         )
+        yield dg.MaterializeResult(
+            value=Report(metrics.identity, text),
+            metadata={
+                "verdict": shown.TITLES[against.state],
+                **report_links(bench, metrics.identity),
+                "report": on_a_screen(text),
+                **(in_screens("versions", versions) if versions else {}),
+            },
+            tags={STATE_TAG: against.state},
+        )
         try:
-            links = report_links(bench, metrics.identity)
-            yield dg.MaterializeResult(
-                value=Report(metrics.identity, text),
-                metadata={
-                    "verdict": shown.TITLES[against.state],
-                    **links,
-                    "report": on_a_screen(text),
-                    **(in_screens("versions", versions) if versions else {}),
-                },
-                tags={STATE_TAG: against.state},
-            )
             publish_report(bench, metrics.identity)
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)

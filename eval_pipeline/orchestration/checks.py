@@ -235,8 +235,13 @@ def reported_check(version: str) -> dg.AssetCheckResult:
     return _passed(REPORTED, f"{version}: the report is made.")
 
 
-def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:
-    """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open."""
+def gate_checks(
+    suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores, page: Mapping[str, Any]
+) -> Checks:
+    """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open.
+
+    `page` is the link to the report, where there is one.
+    """
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
     named = named_things(suite, evaluation.summary, scores)
@@ -252,13 +257,15 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
             yield _undecided(gate_check(name), version)
         elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
-            yield _gate_check(version, results[name], named.get(name, []), hidden)
+            yield _gate_check(version, results[name], named.get(name, []), hidden, page)
         else:
             message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), message)
 
 
-def _gate_check(version: str, result: GateResult, named: Sequence[str], hidden: str) -> dg.AssetCheckResult:
+def _gate_check(
+    version: str, result: GateResult, named: Sequence[str], hidden: str, page: Mapping[str, Any]
+) -> dg.AssetCheckResult:
     by_case = f" By case: {'; '.join(named)}." if named else ""
     return _result(
         check_name=gate_check(result.metric),
@@ -269,6 +276,7 @@ def _gate_check(version: str, result: GateResult, named: Sequence[str], hidden: 
             "status": result.status,
             "zone": result.zone or "none",
             **({"value": result.value} if result.value is not None else {}),
+            **page,
         },
     )
 
@@ -300,7 +308,11 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
 
 
 def regression_check(
-    suite: Suite, version: str, standings: Standings, outage: Outage | None = None
+    suite: Suite,
+    version: str,
+    standings: Standings,
+    page: Mapping[str, Any],
+    outage: Outage | None = None,
 ) -> dg.AssetCheckResult:
     """What became of a version against its baseline and against what it would replace."""
     if outage:
@@ -319,7 +331,7 @@ def regression_check(
         passed=against.state in ("pass", "approved") and standings.baseline is not None,
         severity=_severity("critical" if against.blocking else "warning"),
         description="\n".join([*lines, *([standings.note] if standings.note else ())]),
-        metadata=by_comparison(standings, _numbers),
+        metadata={**by_comparison(standings, _numbers), **page},
     )
 
 

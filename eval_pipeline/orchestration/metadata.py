@@ -11,6 +11,7 @@ from eval_pipeline.answers import Stopping
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import Standing, Standings
 from eval_pipeline.engines import default_engine
+from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Evaluation, Identity, Point, Scores
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import AnswerTable, report_shelf
@@ -21,14 +22,20 @@ LINES_OF_A_SCREEN, LINES_OF_AN_IMAGE = 20, 12
 WIDTH_OF_A_SCREEN = 120
 
 
+def report_page(bench: Workbench, identity: Identity) -> dict[str, Any]:
+    """The address of an evaluation's report, where reports are served."""
+    try:
+        shelf = report_shelf(bench.project.state)
+    except BadInput:  # whoever publishes the report will say so
+        shelf = None
+    return {"page": dg.MetadataValue.url(shelf.address(identity))} if shelf else {}
+
+
 def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:
-    """Where the report of an evaluation is: its address where reports are served, else the way to open it."""
-    suite, version = identity.outputs.suite, identity.outputs.version
-    path = dg.MetadataValue.path(str(bench.store.report_path(identity)))
-    shelf = report_shelf(bench.project.state)
-    if shelf:
-        return {"page": dg.MetadataValue.url(shelf.address(identity)), "file": path}
-    return {"file": path, "open": f"eval-pipeline report {suite} {version} --open"}
+    """Where the report of an evaluation is: its address and its file, else the file and what opens it."""
+    page, path = report_page(bench, identity), str(bench.store.report_path(identity))
+    way = f"eval-pipeline report {identity.outputs.suite} {identity.outputs.version} --open"
+    return {**page, "file": dg.MetadataValue.path(path), **({} if page else {"open": way})}
 
 
 def publish_report(bench: Workbench, identity: Identity) -> None:
