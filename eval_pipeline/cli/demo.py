@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 import click
 
 from eval_pipeline.cli import run
-from eval_pipeline.cli.ui import Served, port_options
+from eval_pipeline.cli.ui import port_options, serving
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
@@ -24,17 +24,17 @@ def command(context: click.Context, suite: str, port: int, reports_port: int, ui
     project = Project.find()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
-        served = stack.enter_context(Served(project, port, reports_port)) if ui else None
-        if served:
-            say(f"Starting the UI: {served.ui} (log: {served.log})")
+        servers = stack.enter_context(serving(project, port, reports_port)) if ui else None
+        if servers:
+            say(f"Starting the UI: {servers.ui} (log: {servers.log})")
         say("Evaluating every version: a line each, and a table at the end")
         code = _evaluate_all(context, suite)
-        if served:
+        if servers:
             # Its sensors would have evaluated the same versions at the same time.
-            served.start_daemon()
-            say(f"All of it is there to look at:\n{served.links}\nCtrl-C ends it.")
+            servers.start_daemon()
+            say(f"All of it is there to look at:\n{servers.links}\nCtrl-C ends it.")
             with suppress(KeyboardInterrupt):
-                served.wait()
+                servers.wait()
     context.exit(code)
 
 

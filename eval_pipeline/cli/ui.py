@@ -9,10 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import click
 
@@ -47,23 +47,34 @@ def command(port: int, reports_port: int) -> None:
     """Serve Dagster's UI with what starts by itself, and reports beside it, on loopback, until Ctrl-C."""
     project = Project.find()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with Served(project, port, reports_port) as served:
-        served.start_daemon()
-        say(f"{served.links}\nCtrl-C ends it.")
+    with serving(project, port, reports_port) as servers:
+        servers.start_daemon()
+        say(f"{servers.links}\nCtrl-C ends it.")
         with suppress(KeyboardInterrupt):
-            served.wait()
+            servers.wait()
 
 
-class Served:
-    """Dagster's UI and reports, for as long as the block lasts."""
+@contextmanager
+def serving(project: Project, port: int, reports_port: int) -> Iterator[Servers]:
+    """Serve Dagster's UI and reports for as long as the block lasts; the daemon is started on request."""
+    servers = Servers(project, port, reports_port)
+    try:
+        servers.start()
+        yield servers
+    finally:
+        servers.end()
+
+
+class Servers:
+    """The programs behind the UI, by name, and where they are reached."""
 
     def __init__(self, project: Project, port: int, reports_port: int) -> None:
         self._project = project
         self._ports = {"--port": port, "--reports-port": reports_port}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def __enter__(self) -> Self:
-        """Start the servers; what cannot be served is bad input."""
+    def start(self) -> None:
+        """Start what serves; what cannot be served is bad input."""
         from eval_pipeline.orchestration.launching import open_instance
 
         _stop_if_they_cannot_be_served(self._ports)
@@ -74,11 +85,8 @@ class Served:
         modules = [sys.executable, "-m", "eval_pipeline.serving"]
         self._start("reports", *modules, str(state), str(reports_port))
         self._start_dagster("UI", "dagster-webserver", "--host", HOST, "--port", str(port))
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def end(self) -> None:
         """End all that was started, at the same time."""
         running = list(self._running.values())
         for sign in (signal.SIGTERM, signal.SIGKILL):
