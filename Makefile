@@ -9,6 +9,7 @@
 # make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
+REPORTS_PORT ?= 3001
 UI ?= 1
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -26,7 +27,7 @@ locked = $(call packages,--require-hashes --requirement $(1))
 	browser local install lock clean
 
 demo: install
-	@$(BIN)/eval-pipeline demo --port $(PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
+	@$(BIN)/eval-pipeline demo --port $(PORT) --reports-port $(REPORTS_PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
 
 test: lint types tests
 

@@ -65,6 +65,7 @@ SLOW = (
     "reports/page/test_dashboard.py",
     "decisions/test_survey.py",
     "orchestration/test_assets.py",
+    "orchestration/test_active_version.py",
     "orchestration/test_dagster_private.py",
     "orchestration/test_dashboard.py",
     "orchestration/test_heritage_summary.py",
@@ -88,6 +89,7 @@ SLOW = (
     "test_soak.py",
     "test_imports.py",
     "test_isolation.py",
+    "test_serving.py",
     "test_outage.py",
     "test_toy_suite.py",
 )

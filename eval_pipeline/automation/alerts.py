@@ -10,7 +10,7 @@ from dagster import DagsterEventType
 
 from eval_pipeline.decisions import Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.files import content_hash
-from eval_pipeline.orchestration import suite_of_job
+from eval_pipeline.orchestration import ACTIVE_PASSES, suite_of_job
 from eval_pipeline.project import Project
 from eval_pipeline.reports import incident_table, readable, table
 from eval_pipeline.secrets import keep_secret
@@ -93,7 +93,7 @@ def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iter
         if entry.dagster_event is None:
             continue
         check = entry.dagster_event.asset_check_evaluation_data
-        if not check.passed:
+        if not check.passed and check.check_name != ACTIVE_PASSES:
             stopped_by_check |= bool(check.blocking)
             critical = check.severity == dg.AssetCheckSeverity.ERROR
             yield Finding(

@@ -46,6 +46,7 @@ COMMANDS = {
     "schema": "Write JSON Schemas of the YAML files, so that editors complete and check them.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
     "completion": "Print a script that completes commands in a shell.",
+    "ui": "Serve Dagster's UI and reports, on loopback.",
     "demo": "Evaluate everything there is, a line each, and serve the UI meanwhile.",
 }
 """In the order in which people meet them."""

@@ -8,7 +8,7 @@ from eval_pipeline import prompts
 from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import Refused, allow_activation, latest_result
-from eval_pipeline.problems import Problems, bad_value, shown_path, without_problems
+from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import impact_table, table
 from eval_pipeline.stages import NotCurrent, Workbench
@@ -56,6 +56,8 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     is worse than the baseline or than the version it replaces by more than the gates allow, surely or
     possibly. Nothing is deleted.
     """
+    from eval_pipeline.orchestration.launching import show_active_version
+
     project = Project.find()
     chosen = find_suite(project, suite)
     folder = project.prompts(chosen.name)
@@ -88,6 +90,10 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     say(f"{version} is active{archived}.")
     for note in comparison.notes if comparison else ():
         say(f"Note: {note}")
+    try:
+        show_active_version(Workbench(project, chosen))
+    except BadInput as bad:  # it is active all the same
+        say(f"Note: the UI will show it after the next evaluation: {bad}")
 
 
 def _active(suite: Suite, folder: Path, name: str) -> prompts.Prompt:

@@ -29,6 +29,7 @@ from eval_pipeline.stages import (
     load_golden,
     prepare_asking,
 )
+from eval_pipeline.store import report_shelf
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
@@ -196,6 +197,10 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
     problems = Problems()
     read_engines(project.engines_file, problems)
     check_automation(project, problems)
+    try:
+        report_shelf(project.state)
+    except BadInput as bad:
+        problems.include(bad)
     for suite, version in chosen:
         read_gates(suite, project.golden(suite.name) / GATES_FILE, problems)
         check_settings(suite, project.golden(suite.name), problems)

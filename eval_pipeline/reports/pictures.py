@@ -7,7 +7,7 @@ from eval_pipeline.gates import Bound, Gate
 from eval_pipeline.numbers import Unit, change, number
 from eval_pipeline.reports.charts import AMBER, GREEN, GREY, RED, ZONE_COLOURS, Bar, bars, heatmap, image
 from eval_pipeline.reports.markdown import flat
-from eval_pipeline.reports.tables import units
+from eval_pipeline.reports.tables import gate_sign, units
 from eval_pipeline.scoring import Summary
 from eval_pipeline.suite import Suite, quantities
 
@@ -22,7 +22,7 @@ def metric_chart(suite: Suite, summary: Summary, gates: Mapping[str, Gate]) -> s
                 result.metric,
                 _length(result.value, unit[result.metric]),
                 ZONE_COLOURS.get(result.zone or "", GREY),
-                number(result.value, unit[result.metric]),
+                f"{gate_sign(result)} {number(result.value, unit[result.metric])}",
                 (_length(Bound.parse(gates[result.metric].passes).limit, unit[result.metric]),),
             )
             for result in summary.gates
