@@ -27,9 +27,9 @@ from eval_pipeline.orchestration.metadata import (
     metrics_metadata,
     on_a_screen,
     outputs_metadata,
+    page_link,
     publish_report,
     report_links,
-    page_link,
 )
 from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
