@@ -147,14 +147,13 @@ def _rows(results: Sequence[Result]) -> list[Row]:
     The same test again is another trial; another test with the same name gets a number.
     """
     rows = []
-    tests: dict[str, list[str]] = {}
+    tests: dict[str, dict[str, int]] = {}
     trials: dict[tuple[str, str], int] = {}
     for each in sorted(results, key=lambda each: each.test_idx or 0):
         name = _name(each)
         test = content_hash([each.test_case.description, each.input, bytes(each.test_case.assertions)])
-        known = tests.setdefault(name, [])
-        known += [test] if test not in known else []
-        number = known.index(test) + 1
+        known = tests.setdefault(name, {})
+        number = known.setdefault(test, len(known) + 1)
         trial = trials[name, test] = trials.get((name, test), 0) + 1
         rows.append(
             Row(
