@@ -70,11 +70,11 @@ class CallableEngine:
         started = time.perf_counter()
         text, error, detail = None, None, ""
         try:
-            variables = msgspec.to_builtins(request.prepared)
+            prompt, variables = _given(request)
             if inspect.iscoroutinefunction(self._function):
-                output = await self._function(request.prompt, variables)
+                output = await self._function(prompt, variables)
             else:
-                output = await asyncio.to_thread(self._function, request.prompt, variables)
+                output = await asyncio.to_thread(self._function, prompt, variables)
             # Half a surrogate pair is no text, and would spoil the table it is kept in.
             text = (output.encode() if isinstance(output, str) else msgspec.json.encode(output)).decode()
         except Exception as failure:  # the answer carries the failure of this one case
@@ -86,6 +86,13 @@ class CallableEngine:
             error, detail = "engine", "the function waited for something that was cancelled"
         elapsed = round((time.perf_counter() - started) * 1000, 3)
         return Answer(request.case_id, request.trial, text, error, detail, elapsed)
+
+
+def _given(request: Request) -> tuple[Any, Any]:
+    """What a function gets: a text, or a list of messages with `role` and `content`; and the variables."""
+    prompt = request.prompt
+    chat = [msgspec.to_builtins(each) for each in prompt] if isinstance(prompt, tuple) else prompt
+    return chat, msgspec.to_builtins(request.prepared)
 
 
 def _find(name: str, target: str) -> Callable[..., Any]:

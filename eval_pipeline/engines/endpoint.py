@@ -291,9 +291,7 @@ class EndpointClient:
 
     def body(self, request: Request) -> bytes:
         """The exact body of the call: what is asked, of which model, how."""
-        return msgspec.json.encode(
-            {"messages": [{"role": "user", "content": request.prompt}], **self._options}
-        )
+        return msgspec.json.encode({"messages": request.messages, **self._options})
 
     def _encoded_options(self, suite_name: str, schema: dict[str, Any] | None) -> dict[str, msgspec.Raw]:
         """All of a body but its messages, encoded once, since it is the same in every call."""
