@@ -46,13 +46,13 @@ from eval_pipeline.suite.requirements import (
     no_case_lists,
 )
 from eval_pipeline.suite.text import EXACT_MATCH, TextInput, exact_match
-from eval_pipeline.suite.turns import TURNS, Turn, Turns, carries_turns
+from eval_pipeline.suite.turns import TURNS, ConversationInput, Turn, Turns, carries_turns
 
 # fmt: off
 __all__ = [
     "CASE_PASS_RATE", "ERROR_RATE", "EXACT_MATCH", "PACKAGE", "TURNS", "UNJUDGED", "UNJUDGED_RATE",
-    "AnswerReader", "Batch", "Case", "CaseReader", "CaseScore", "Context", "CrossTable", "Diagnosis",
-    "Direction", "Expected", "Experiment", "Formula", "Input", "Item", "Items", "Judge", "KeyedCount",
+    "AnswerReader", "Batch", "Case", "CaseReader", "CaseScore", "Context", "ConversationInput", "CrossTable",
+    "Diagnosis", "Direction", "Expected", "Experiment", "Formula", "Input", "Item", "Items", "Judge", "KeyedCount",
     "KeyedSums", "Measured", "Metric", "Model", "NoParameters", "OpenJudge", "Overview", "OwnProbe",
     "PerTrial", "Place", "Population", "Probing", "Ratio", "Reading", "Reporting", "Requirement", "Rows",
     "Score", "Severity", "Suite", "Sums", "TextInput", "TrialMetric", "TrialTable", "Turn", "Turns",

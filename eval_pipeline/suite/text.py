@@ -7,7 +7,6 @@ from eval_pipeline.suite.case import Item
 from eval_pipeline.suite.context import Context, per_case
 from eval_pipeline.suite.counts import CaseScore, Diagnosis, mean_counts
 from eval_pipeline.suite.metric import mean
-from eval_pipeline.suite.turns import Turns
 
 WRONG = "wrong"
 EXACT_MATCH = mean(
@@ -17,12 +16,10 @@ EXACT_MATCH = mean(
 )
 
 
-class TextInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class TextInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The input of a case that is one text; templates call it `text`."""
 
     text: str
-    messages: Turns = ()
-    """What was said before."""
 
 
 def exact_match(item: Item, context: Context) -> CaseScore:

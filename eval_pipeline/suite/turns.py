@@ -23,6 +23,13 @@ Turns = Annotated[tuple[Turn, ...], Meta(max_length=MOST_TURNS)]
 """The type of such a field: `messages: Turns = ()`."""
 
 
+class ConversationInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The input of a case that is the last text of a conversation, and what was said before it."""
+
+    text: str
+    messages: Turns = ()
+
+
 def carries_turns(kind: Any) -> bool:
     """Whether inputs of a type hold earlier turns; a field of that name and another type is just a field."""
     hints = typing.get_type_hints(kind, include_extras=True)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from eval_pipeline.problems import Problems
 from eval_pipeline.prompts import Layout, Message, Prompt, Renderer, load_prompt
-from eval_pipeline.suite import Suite, TextInput, Turn
+from eval_pipeline.suite import ConversationInput, Suite, Turn
 
-SUITE = Suite(name="capitals")
+SUITE = Suite(name="capitals", input=ConversationInput)
 HEAD = "---\nsuite: capitals\nstatus: active\n---\n"
 BODY_LINE = 5
 EXAMPLES = """\
@@ -52,7 +52,7 @@ def chat(folder: Path, body: str, text: str, turns: Turns = ()) -> Any:
     assert found == []
     assert prompt is not None
     with Renderer(prompt) as renderer:
-        (texts,) = renderer.render([TextInput(text, turns)])
+        (texts,) = renderer.render([ConversationInput(text, turns)])
     return json.loads(msgspec.json.encode(prompt.layout.messages(texts, turns)))
 
 
@@ -203,7 +203,7 @@ def test_an_error_in_a_later_message_has_its_own_line(tmp_path: Path) -> None:
     prompt, _ = load(tmp_path, "## system\nA\n\n## user\n\nB\n{{ text.size.unit }}")
     assert prompt is not None
     with Renderer(prompt) as renderer, pytest.raises(Exception, match="has no attribute 'size'") as raised:
-        renderer.render([TextInput("Peru")])
+        renderer.render([ConversationInput("Peru")])
     (problem,) = raised.value.problems  # type: ignore[attr-defined]
     assert problem.line == BODY_LINE + 6
 
