@@ -5,6 +5,7 @@ from eval_pipeline.prompts.editing import following, next_version, with_status, 
 from eval_pipeline.prompts.messages import Chat, Layout, Message
 from eval_pipeline.prompts.rendering import LONGEST_PROMPT, Renderer
 from eval_pipeline.prompts.replaced import Replaced, replaced_by
+from eval_pipeline.prompts.sampling import Sampling
 from eval_pipeline.prompts.versions import (
     FrontMatter,
     Prompt,
@@ -21,7 +22,7 @@ from eval_pipeline.prompts.versions import (
 # fmt: off
 __all__ = [
     "CHANGELOG", "LONGEST_PROMPT", "Chat", "FrontMatter", "Layout", "Message", "Prompt", "Renderer",
-    "Replaced", "active_versions", "as_written", "following", "load_prompt", "load_prompts",
+    "Replaced", "Sampling", "active_versions", "as_written", "following", "load_prompt", "load_prompts",
     "next_version", "prompt_file", "prompt_name",
     "read_changelog", "replaced_by", "version_order", "versions_in", "with_activation", "with_entry",
     "with_status", "write_edited",

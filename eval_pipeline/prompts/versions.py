@@ -14,6 +14,7 @@ from eval_pipeline.files.models import Model, field_at, parse_model
 from eval_pipeline.files.structs import mismatches
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.prompts.messages import Layout
+from eval_pipeline.prompts.sampling import Sampling
 from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.suite import Suite, carries_turns
 
@@ -40,6 +41,8 @@ class FrontMatter(Model):
     """What is different in this version."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """What the embedded engine reads."""
+    sampling: Sampling | None = None
+    """How a model is asked, in place of what `engines.yaml` says."""
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -68,7 +71,9 @@ class Prompt(msgspec.Struct, frozen=True):
     @property
     def hash(self) -> str:
         """What identifies the version; its status does not."""
-        return content_hash([self.front.model_dump(exclude={"status"}), self.body])
+        front = self.front.model_dump(exclude={"status", "sampling"})
+        sampling = self.front.sampling.given if self.front.sampling else {}
+        return content_hash([{**front, **({"sampling": sampling} if sampling else {})}, self.body])
 
 
 def prompt_name(version: str) -> str:
