@@ -65,6 +65,8 @@ SLOW = (
     "decisions/test_objections.py",
     "asking/test_adaptive.py",
     "asking/test_judge.py",
+    "asking/test_questions.py",
+    "stages/test_samples.py",
     "automation/test_alerts.py",
     "automation/test_sensors.py",
     "comparison/test_trends.py",

@@ -20,7 +20,7 @@ from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Report
-from eval_pipeline.orchestration.metadata import comparison_metadata
+from eval_pipeline.orchestration.metadata import comparison_metadata, sample_metadata
 from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
@@ -48,6 +48,15 @@ class EvaluationConfig(dg.Config):
         default=stages.DEFAULT_SAMPLE,
         description="Answers of metered engines are reused within a sample; a new label asks afresh.",
     )
+    cases: int | None = Field(
+        default=None,
+        description="So many cases, drawn by chance, for a look; by default all of them.",
+    )
+    stratify: str | None = Field(
+        default=None,
+        description="An attribute of the cases whose values are drawn from in proportion.",
+    )
+    seed: int = Field(default=0, description="What the draw of cases starts from.")
 
 
 class ComparisonConfig(dg.Config):
@@ -159,7 +168,7 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
         try:
             answers = stages.answer_cases(
                 _bench(context, suite),
-                golden_set,
+                stages.draw_cases(golden_set, config.cases, config.stratify, config.seed),
                 context.partition_key,
                 engine=config.engine,
                 trials=parse_trials(config.trials),
@@ -175,7 +184,7 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
             metadata=_outputs_metadata(answers),
         )
         limits = _bench(context, suite).operation_gates
-        yield from checks.output_checks(context.partition_key, answers.costs, limits)
+        yield from checks.output_checks(answers.identity.subject, answers.costs, limits)
 
     return model_outputs
 
@@ -190,6 +199,7 @@ def _outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
         "engine": identity.engine,
         "model": identity.model,
         "sample": identity.sample,
+        **sample_metadata(identity),
         "trials": identity.trials,
         **_stopping_metadata(answers.stopping),
         "answers": costs.answers,
@@ -236,12 +246,13 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
             value=scored,
             data_version=dg.DataVersion(scored.identity.id),
             metadata={
+                **sample_metadata(scored.identity.outputs),
                 "evaluation": scored.identity.id,
                 "rows": scored.scores.counts.num_rows,
                 "diagnoses": dg.MetadataValue.md(shown.table(shown.diagnosis_table(scored.scores))),
             },
         )
-        yield checks.scored_check(context.partition_key, scored.scores)
+        yield checks.scored_check(scored.identity.outputs.subject, scored.scores)
 
     return case_scores
 
@@ -284,6 +295,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             value=evaluation,
             data_version=dg.DataVersion(evaluation.id),
             metadata={
+                **sample_metadata(evaluation.identity.outputs),
                 "metrics": dg.MetadataValue.md(shown.table(shown.metric_table(suite, summary))),
                 **({"models": dg.MetadataValue.md(models)} if models else {}),
                 "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
@@ -302,14 +314,14 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
             },
         )
         yield from checks.gate_checks(suite, gated, evaluation, case_scores.scores)
-        yield checks.trend_check(context.partition_key, len(alike), trends)
+        yield checks.trend_check(evaluation.identity.outputs.subject, len(alike), trends)
 
     return metrics
 
 
 def _numeric(evaluation: Evaluation) -> dict[str, float]:
-    """Metrics as plain numbers, which Dagster plots over time; none where they say nothing."""
-    if evaluation.outage:
+    """Metrics as plain numbers, which Dagster plots over time; none where they say nothing, or too little."""
+    if evaluation.outage or evaluation.identity.outputs.case_sample:
         return {}
     return {name: each.value for name, each in evaluation.summary.metrics.items() if each.value is not None}
 
@@ -350,13 +362,14 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 progress=context.resources.progress(context.log),
             )
             standings = standings_of(bench.rules_folder, compared)
-            result = checks.regression_check(suite, context.partition_key, standings, metrics.outage)
+            result = checks.regression_check(suite, metrics.identity.outputs, standings, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
         yield dg.MaterializeResult(
             value=replace(compared, proposal=proposal),
             metadata={
+                **sample_metadata(metrics.identity.outputs),
                 **({"verdict": "incomplete"} if metrics.outage else comparison_metadata(suite, standings)),
                 **({"proposal": proposal.text} if proposal else {}),
             },
@@ -416,11 +429,12 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             value=Report(metrics.identity, text),
             metadata={
+                **sample_metadata(metrics.identity.outputs),
                 **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
                 "report": dg.MetadataValue.md(text),
                 "file": dg.MetadataValue.path(str(bench.store.report_path(metrics.identity))),
             },
         )
-        yield checks.reported_check(context.partition_key)
+        yield checks.reported_check(metrics.identity.outputs.subject)
 
     return report

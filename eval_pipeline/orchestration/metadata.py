@@ -1,4 +1,4 @@
-"""What a person sees of comparisons on a materialization and on a check."""
+"""What a person sees of samples and comparisons on a materialization and on a check."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,8 +7,14 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline import reports as shown
+from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.decisions import Standing, Standings
 from eval_pipeline.suite import Suite
+
+
+def sample_metadata(identity: OutputsIdentity) -> dict[str, Any]:
+    """That only a sample of the cases was asked, on everything that such numbers stand on."""
+    return {"case_sample": identity.case_sample.text} if identity.case_sample else {}
 
 
 def comparison_metadata(suite: Suite, standings: Standings) -> dict[str, Any]:
