@@ -184,7 +184,8 @@ def test_a_sample_is_nobodys_latest(project: Project) -> None:
         _marked(first)
         full = run_chain(project, instance, SUITE.name, VERSION)
         again = run_chain(project, instance, SUITE.name, VERSION, cases=5, seed=1)
-        assert full.success and again.success
+        assert full.success
+        assert again.success
     latest = store.outputs(SUITE.name, VERSION)
     assert latest is not None
     assert (latest.identity.case_sample, len(latest)) == (None, 15)
