@@ -69,7 +69,7 @@ def _loaded_from(folder: Path) -> list[str]:
 
 
 def _part_of(folder: Path, module: ModuleType) -> str:
-    """The name of the file or folder directly below a folder that a module lies in; blank where it does not."""
+    """What a module lies in, directly below a folder; blank where it lies elsewhere."""
     file = getattr(module, "__file__", None)
     places = [file] if isinstance(file, str) else list(getattr(module, "__path__", ()))
     for place in map(Path, places):

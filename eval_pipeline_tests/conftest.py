@@ -82,6 +82,7 @@ SLOW = (
     "test_imports.py",
     "test_isolation.py",
     "test_outage.py",
+    "test_own_code.py",
     "test_toy_suite.py",
 )
 """Modules that start processes, servers, browsers or whole chains; `make quick` leaves them out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,15 +21,17 @@ from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.conftest import TEXT_TOY, copy_toy
 
 VERSION = "name-capital-v1.0"
-SUITE = 'from helper import NAME\nfrom eval_pipeline.suite import Suite\nSUITE = Suite(name="capitals", description=NAME)\n'
+SUITE = """
+from helper import NAME
+from eval_pipeline.suite import Suite
+SUITE = Suite(name="capitals", description=NAME)
+"""
 ANSWERING = """
-from pathlib import Path
+import os
 from knowledge import facts
 
-LOG = Path(__file__).with_name("asked.log")
-
 def capital(prompt, variables):
-    with LOG.open("a") as log:
+    with open(os.environ["ASKED"], "a") as log:
         log.write(variables["text"] + "\\n")
     return facts.look_up(variables["text"])
 """
@@ -43,6 +45,14 @@ def _path_and_modules_stay() -> Iterator[None]:
     use_code_of(Project(Path(__file__).parent / "no-such-project", Path()))
     sys.path[:] = path
     assert {"answering", "helper", "knowledge", "knowledge.facts"} & (set(sys.modules) - modules) == set()
+
+
+@pytest.fixture(autouse=True)
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How often functions were asked."""
+    log = tmp_path / "asked"
+    monkeypatch.setenv("ASKED", str(log))
+    return lambda: len(log.read_text().splitlines())
 
 
 @pytest.fixture
@@ -70,34 +80,32 @@ def ask(project: Project) -> AnswerTable:
     return stages.answer_cases(bench, stages.load_golden(bench).table, VERSION)
 
 
-def asked(project: Project) -> int:
-    return len((project.root / "asked.log").read_text().splitlines())
-
-
 def forget(project: Project) -> None:
     """As a new process would see it."""
     use_code_of(Project(project.root / "elsewhere", project.state))
 
 
-def test_a_journaled_function_is_asked_once_until_its_code_changes(own: Project) -> None:
+def test_a_journaled_function_is_asked_once_until_its_code_changes(
+    own: Project, asked: Callable[[], int]
+) -> None:
     first = ask(own)
-    assert asked(own) == 5
+    assert asked() == 5
     assert list(ask(own)) == list(first)
-    assert asked(own) == 5
+    assert asked() == 5
     facts = own.root / "knowledge" / "facts.py"
     facts.write_text(f"# a remark\n{FACTS}\ndef unused():\n    return 1\n")
     forget(own)
     assert ask(own).identity == first.identity
-    assert asked(own) == 5
+    assert asked() == 5
     facts.write_text(FACTS.replace('"?"', '"Lima"'))
     forget(own)
     after = ask(own)
-    assert asked(own) == 10
+    assert asked() == 10
     assert after.identity.model != first.identity.model
     assert {answer.text for answer in after} == {"Paris", "Lima"}
 
 
-def test_what_a_function_refuses_is_asked_again(own: Project) -> None:
+def test_what_a_function_refuses_is_asked_again(own: Project, asked: Callable[[], int]) -> None:
     code = own.root / "answering.py"
     code.write_text(
         ANSWERING.replace(
@@ -108,9 +116,9 @@ def test_what_a_function_refuses_is_asked_again(own: Project) -> None:
     assert {(answer.error, answer.detail) for answer in answers if answer.error} == {
         ("engine", "ValueError: no")
     }
-    before = asked(own)
+    before = asked()
     ask(own)
-    assert asked(own) == before + answers.costs.error_count
+    assert asked() == before + answers.costs.error_count
 
 
 def test_a_function_without_source_cannot_be_journaled(own: Project) -> None:
@@ -147,7 +155,9 @@ def test_a_file_that_an_installed_module_hides_is_named(tmp_path: Path) -> None:
         import_own(tmp_path, "json")
 
 
-def test_the_command_finds_code_from_another_folder_without_a_path(own: Project, tmp_path: Path) -> None:
+def test_the_command_finds_code_from_another_folder_without_a_path(
+    own: Project, tmp_path: Path, asked: Callable[[], int]
+) -> None:
     program = Path(sys.executable).with_name("eval-pipeline")
     names = {"PYTHONPATH", ROOT_VARIABLE, STATE_VARIABLE}
     clean = {name: value for name, value in os.environ.items() if name not in names}
@@ -159,4 +169,4 @@ def test_the_command_finds_code_from_another_folder_without_a_path(own: Project,
     )
     assert done.returncode in (0, 1), done.stderr
     assert "exact_match" in done.stdout
-    assert asked(own) == 5
+    assert asked() == 5
