@@ -74,6 +74,8 @@ SLOW = (
     "decisions/test_objections.py",
     "asking/test_adaptive.py",
     "asking/test_judge.py",
+    "asking/test_questions.py",
+    "stages/test_samples.py",
     "automation/test_alerts.py",
     "automation/test_pages.py",
     "automation/test_sensors.py",
@@ -91,6 +93,7 @@ SLOW = (
     "test_isolation.py",
     "test_serving.py",
     "test_outage.py",
+    "test_own_code.py",
     "test_toy_suite.py",
 )
 """Modules that start processes, servers, browsers or whole chains; `make quick` leaves them out.

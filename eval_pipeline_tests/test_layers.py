@@ -22,6 +22,7 @@ LAYERS = (
     ("secrets",),
     ("problems", "numbers", "processes", "terminal"),
     ("project",),
+    ("own_code",),
     ("metrics", "statistics", "revisions"),
     ("language",),
     ("files",),

@@ -10,13 +10,16 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eval_pipeline.numbers import counted
+from eval_pipeline.own_code import use_code_of
 from eval_pipeline.problems import BadInput, first_lines
+from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
 if TYPE_CHECKING:
@@ -111,6 +114,8 @@ class LazyGroup(Group):
 @click.version_option(package_name="eval-pipeline")
 def cli() -> None:
     """Tells whether a change to a prompt, a model or a retrieval pipeline made it better or worse."""
+    with suppress(BadInput):  # whoever needs a project says what is wrong with it
+        use_code_of(Project.find())
 
 
 def main() -> Any:

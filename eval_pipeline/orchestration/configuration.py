@@ -42,6 +42,18 @@ def evaluation_schema(suite: Suite, project: Project) -> dict[str, dg.Field]:
             default_value=DEFAULT_SAMPLE,
             description="Answers of metered engines are reused within a sample; a new label asks afresh.",
         ),
+        "cases": dg.Field(
+            dg.Noneable(int),
+            default_value=None,
+            description="So many cases, drawn by chance, for a look; null: all of them.",
+        ),
+        "stratify": dg.Field(
+            str,
+            default_value=AS_CONFIGURED,
+            description="An attribute of the cases whose values are drawn from in proportion. "
+            f"{AS_CONFIGURED}: by chance alone.",
+        ),
+        "seed": dg.Field(int, default_value=0, description="What the draw of cases starts from."),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline import reports as shown
-from eval_pipeline.answers import Stopping
+from eval_pipeline.answers import OutputsIdentity, Stopping
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import Standing, Standings
 from eval_pipeline.engines import default_engine
@@ -40,7 +40,7 @@ def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:
 
 def publish_report(bench: Workbench, identity: Identity) -> None:
     """Let the report be served by somebody else, where the environment says so."""
-    if shelf := report_shelf(bench.project.state):
+    if not identity.outputs.case_sample and (shelf := report_shelf(bench.project.state)):
         shelf.publish(identity, bench.store.report_path(identity))
 
 
@@ -86,6 +86,7 @@ def outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
         "engine": identity.engine,
         "model": identity.model,
         "sample": identity.sample,
+        **sample_metadata(identity),
         "trials": identity.trials,
         **_stopping_metadata(answers.stopping),
         "answers": costs.answers,
@@ -124,6 +125,7 @@ def metrics_metadata(
     confusion = shown.confusion_charts(suite, summary)
     metrics = shown.metric_table(suite, summary).led_by("zone")
     return {
+        **sample_metadata(evaluation.identity.outputs),
         "zones": dg.MetadataValue.md(shown.table(shown.zone_table(suite, summary))),
         **(in_screens("models", models) if models else {}),
         "chart": dg.MetadataValue.md(shown.image(chart, "gated metrics by zone")),
@@ -149,13 +151,18 @@ def _plotted(bench: Workbench, evaluation: Evaluation) -> dict[str, float]:
 
     A plot joins all that has one name. So those of another engine than the default one have another name.
     """
-    if evaluation.outage:
+    if evaluation.outage or evaluation.identity.outputs.case_sample:
         return {}
     engine = evaluation.identity.outputs.engine
     of_engine = "" if engine == default_engine(bench.project) else f" ({engine})"
     return {
         f"{gate.metric}{of_engine}": gate.value for gate in evaluation.summary.gates if gate.value is not None
     }
+
+
+def sample_metadata(identity: OutputsIdentity) -> dict[str, Any]:
+    """That only a sample of the cases was asked, on everything that such numbers stand on."""
+    return {"case_sample": identity.case_sample.text} if identity.case_sample else {}
 
 
 def comparison_metadata(suite: Suite, standings: Standings) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from eval_pipeline.prompts.changelog import CHANGELOG, read_changelog, with_activation, with_entry
 from eval_pipeline.prompts.editing import following, next_version, with_status, write_edited
-from eval_pipeline.prompts.rendering import Renderer
+from eval_pipeline.prompts.messages import Chat, Layout, Message, as_text
+from eval_pipeline.prompts.rendering import LONGEST_PROMPT, Renderer
 from eval_pipeline.prompts.replaced import Replaced, replaced_by
+from eval_pipeline.prompts.sampling import Sampling
 from eval_pipeline.prompts.versions import (
     FrontMatter,
     Prompt,
@@ -19,8 +21,9 @@ from eval_pipeline.prompts.versions import (
 
 # fmt: off
 __all__ = [
-    "CHANGELOG", "FrontMatter", "Prompt", "Renderer", "Replaced", "active_versions", "as_written",
-    "following", "load_prompt", "load_prompts", "next_version", "prompt_file", "prompt_name",
+    "CHANGELOG", "LONGEST_PROMPT", "Chat", "FrontMatter", "Layout", "Message", "Prompt", "Renderer",
+    "Replaced", "Sampling", "active_versions", "as_text", "as_written", "following", "load_prompt", "load_prompts",
+    "next_version", "prompt_file", "prompt_name",
     "read_changelog", "replaced_by", "version_order", "versions_in", "with_activation", "with_entry",
     "with_status", "write_edited",
 ]

@@ -41,6 +41,16 @@ class Sources:
         return next((Module(name, path / INIT) for path in paths if path.is_dir()), None)
 
 
+def project_modules(root: Path, *known: str) -> tuple[tuple[str, Path], ...]:
+    """The modules and packages directly in a folder, as `Sources` has them; those that are known are not."""
+    names = {
+        path.stem
+        for path in (root.iterdir() if root.is_dir() else ())
+        if (path.suffix == ".py" and path.is_file()) or (path.is_dir() and any(path.glob("*.py")))
+    }
+    return tuple((name, root / name) for name in sorted(names - {*known}) if name.isidentifier())
+
+
 class Imported(NamedTuple):
     """What an import binds: a module, or a name in it."""
 
