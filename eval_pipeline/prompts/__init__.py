@@ -22,7 +22,8 @@ from eval_pipeline.prompts.versions import (
 # fmt: off
 __all__ = [
     "CHANGELOG", "LONGEST_PROMPT", "Chat", "FrontMatter", "Layout", "Message", "Prompt", "Renderer",
-    "Replaced", "Sampling", "active_versions", "as_text", "as_written", "following", "load_prompt", "load_prompts",
+    "Replaced", "Sampling", "active_versions", "as_text", "as_written", "following", "load_prompt",
+    "load_prompts",
     "next_version", "prompt_file", "prompt_name",
     "read_changelog", "replaced_by", "version_order", "versions_in", "with_activation", "with_entry",
     "with_status", "write_edited",
