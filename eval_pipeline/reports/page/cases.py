@@ -14,7 +14,7 @@ from eval_pipeline.reports.fields import fields_of, place_of
 from eval_pipeline.reports.page.shell import Packed, packed
 from eval_pipeline.reports.pointing import pointing_of
 from eval_pipeline.reports.tables import units
-from eval_pipeline.scoring import Summary, case_results
+from eval_pipeline.scoring import Scores, Summary, case_results
 from eval_pipeline.stages import Exhibits, Shown
 from eval_pipeline.suite import Case, Diagnosis, Suite, all_metrics
 from eval_pipeline.suite.pointing import Pointer
@@ -231,7 +231,7 @@ def _index(
         },
         "groups": dict(_groups(scored)),
         "moved": [_moved(each, ids) for each in comparisons],
-        "cells": dict(_cells(suite, writer, ids)),
+        "cells": dict(_cells(suite, summary.rests_on(writer.exhibits.own.scores), ids)),
     }
 
 
@@ -272,12 +272,12 @@ def _moved(comparison: Comparison, ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _cells(suite: Suite, writer: _Writer, ids: Sequence[str]) -> Iterator[tuple[str, dict[str, list[int]]]]:
-    """The cells of confusion matrices: which cases were counted in them."""
+def _cells(suite: Suite, scores: Scores, ids: Sequence[str]) -> Iterator[tuple[str, dict[str, list[int]]]]:
+    """The cells of confusion matrices: which cases were counted in them, in any trial."""
     places = {case_id: place for place, case_id in enumerate(ids)}
     for name in suite.reporting.confusions:
         cells: dict[str, dict[int, None]] = {}
-        for row in writer.exhibits.own.scores.keyed.to_pylist():
+        for row in scores.keyed.to_pylist():
             if row["table"] == name and row["case_id"] in places:
                 cells.setdefault(cell_name(row["row_key"], row["column_key"]), {})[places[row["case_id"]]] = (
                     None
