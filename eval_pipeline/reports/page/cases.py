@@ -16,7 +16,7 @@ from eval_pipeline.reports.pointing import pointing_of
 from eval_pipeline.reports.tables import units
 from eval_pipeline.scoring import Scores, Summary, case_results
 from eval_pipeline.stages import Exhibits, Shown
-from eval_pipeline.suite import Case, Diagnosis, Suite, all_metrics
+from eval_pipeline.suite import Case, Diagnosis, Suite, all_metrics, suite_code
 from eval_pipeline.suite.pointing import Pointer
 
 PART = 100
@@ -79,9 +79,11 @@ class _Writer:
         case = shown.golden.case
         inputs = fields_of(case.input)
         own = self.scores[0].get(case.id)
-        sides = [
-            self._side(place, case, answers, own, dict(inputs)) for place, answers in enumerate(shown.answers)
-        ]
+        with suite_code(self._suite.name, "pointing", case.id):
+            sides = [
+                self._side(place, case, answers, own, dict(inputs))
+                for place, answers in enumerate(shown.answers)
+            ]
         written = {"prompt": shown.prompt, "input": inputs, "expected": fields_of(case.expected)}
         where = place_of(self._suite, shown.golden)
         return {**(written if self._texts else {}), "where": where, "sides": sides}
