@@ -60,7 +60,8 @@ def evaluation_schema(suite: Suite, project: Project) -> dict[str, dg.Field]:
 def chosen(context: dg.AssetExecutionContext) -> dict[str, Any]:
     """What was chosen for this evaluation; None where nothing was."""
     given: Mapping[str, Any] = context.op_execution_context.op_config
-    return {name: None if value == AS_CONFIGURED else value for name, value in given.items()}
+    open_ = [name for name in ("engine", "trials") if given[name] == AS_CONFIGURED]
+    return {**given, **dict.fromkeys(open_)}
 
 
 class ComparisonConfig(dg.Config):
