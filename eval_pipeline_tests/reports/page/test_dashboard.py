@@ -201,7 +201,7 @@ def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, written: P
     (weekly,) = (written.parent / "weekly" / "toy").iterdir()
     for file in (written, weekly):
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             page.goto(file.as_uri())
             page.evaluate(script)
             found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
