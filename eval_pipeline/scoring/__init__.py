@@ -17,7 +17,7 @@ from eval_pipeline.scoring.rows import (
     with_units,
 )
 from eval_pipeline.scoring.score import score_cases
-from eval_pipeline.scoring.scores import ATTRIBUTE, Scores
+from eval_pipeline.scoring.scores import ATTRIBUTE, Scores, metric_values, row_values
 from eval_pipeline.scoring.summary import (
     NEAR,
     WORST_CASES,
@@ -35,8 +35,8 @@ __all__ = [
     "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer",
     "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
     "case_results", "case_rows", "check_settings", "context_for", "diagnosis_rows", "engine_version",
-    "history_rows", "lost_verdicts", "measured_models", "metric_means", "metric_rows", "of_version",
-    "outage_among", "probe_suite", "prober_version", "score_cases", "scorer_version", "summarize",
+    "history_rows", "lost_verdicts", "measured_models", "metric_means", "metric_rows", "metric_values", "of_version",
+    "outage_among", "probe_suite", "prober_version", "row_values", "score_cases", "scorer_version", "summarize",
     "with_units",
 ]
 # fmt: on
