@@ -30,7 +30,7 @@ LAYERS = (
     ("golden", "prompts", "gates", "timetable"),
     ("suites",),
     ("scoring",),
-    ("comparison",),
+    ("comparison", "investigation"),
     ("store",),
     ("engines",),
     ("asking",),

@@ -41,7 +41,7 @@ __all__ = [
     "TOO_LARGE", "TRANSPORT", "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep",
     "AtLeastOne", "CostCounter", "Costs", "Failure", "LineFormat", "OutOfStep", "Outage", "OutputSource",
     "OutputsIdentity", "Shortcut", "StopReason", "Stopping", "TrialRange", "Trials", "Usable",
-    "UsualLine", "costs_of", "error_lines", "failure_of", "first_json", "index_answers", "most_trials", "parse",
-    "parse_trials", "recorded_format", "recorded_line", "without_own",
+    "UsualLine", "costs_of", "error_lines", "failure_of", "first_json", "index_answers", "most_trials",
+    "parse", "parse_trials", "recorded_format", "recorded_line", "without_own",
 ]
 # fmt: on

@@ -31,6 +31,7 @@ __all__ = [
 COMMANDS = {
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or with another version.",
+    "investigate": "Say why a version fails, as far as the data tell.",
     "gate": "Decide whether a change may go in: for CI.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",

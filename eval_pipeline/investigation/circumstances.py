@@ -24,7 +24,7 @@ class Circumstance(NamedTuple):
 
     cause: str
     words: str
-    """Which answers these are: "of domain technical"."""
+    """Which answers these are: "where domain is technical"."""
     cases: frozenset[str]
     trial: int = 0
     """The trial, where it is one; 0 for all."""
@@ -78,10 +78,9 @@ def _groups(facts: Sequence[CaseFacts]) -> Iterator[Circumstance]:
             if 2 <= len(members) < len(facts):
                 same[frozenset(members)].append((axis, value))
     for cases, names in same.items():
-        words = [f"{axis.replace('_', ' ')} {value or NOTHING}" for axis, value in names]
-        beside = f" (the same cases: {', '.join(words[1:])})" if len(words) > 1 else ""
+        words = [f"{axis.replace('_', ' ')} is {value or NOTHING}" for axis, value in names]
         axis, value = names[0]
-        yield Circumstance(f"{GROUP}{axis}={value}", f"of {words[0]}{beside}", cases)
+        yield Circumstance(f"{GROUP}{axis}={value}", f"where {' and '.join(words)}", cases)
 
 
 def _lengths(facts: Sequence[CaseFacts]) -> Iterator[Circumstance]:
@@ -98,7 +97,7 @@ def _lengths(facts: Sequence[CaseFacts]) -> Iterator[Circumstance]:
             if 2 <= len(chosen) < len(facts) and chosen not in seen:
                 seen.add(chosen)
                 side = f"at least {bound:,}" if name == "long" else f"less than {bound:,}"
-                words = f"with a text of {side} characters"
+                words = f"where the text has {side} characters"
                 yield Circumstance(f"{LENGTH}{name}", words, chosen)
 
 
@@ -126,13 +125,13 @@ def concentrations(
         if adjusted <= LEVEL:
             found.append(Found(place, len(inside), own, outside, len(marked) - own, adjusted))
     best: dict[str, Found] = {}
-    for each in sorted(found, key=lambda one: (-one.beyond, one.adjusted_p, one.inside)):
-        best.setdefault(_axis(each.circumstance.cause), each)
+    for one in sorted(found, key=lambda one: (-one.beyond, one.adjusted_p, one.inside)):
+        best.setdefault(_axis(one.circumstance.cause), one)
     return sorted(best.values(), key=lambda one: (-one.beyond, one.adjusted_p, one.circumstance.cause))
 
 
 def _axis(cause: str) -> str:
-    """What a circumstance is a value of: of nested cuts the best one speaks for all, groups for themselves."""
+    """What a circumstance is a value of: of nested cuts the best one speaks for all."""
     return cause if cause.startswith((GROUP, TRIAL)) else cause.partition(":")[0]
 
 

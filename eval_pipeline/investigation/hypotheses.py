@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
-
 
 from eval_pipeline.investigation.circumstances import Circumstance, Found, circumstances_of, concentrations
 from eval_pipeline.investigation.observations import CaseFacts, Observation, Other
@@ -18,13 +17,13 @@ from eval_pipeline.investigation.records import (
     Hypothesis,
 )
 from eval_pipeline.investigation.signs import Key, Sign, signs_of
-from eval_pipeline.numbers import counted, probability
+from eval_pipeline.numbers import Unit, counted, probability
 from eval_pipeline.suite import DiagnosisVocabulary
 
 HALF = 0.5
 """So much of all failures a hypothesis explains, at least, for it to be more than a part of the story."""
 NEARLY = 0.8
-"""Hypotheses that explain so much of what the best one explains stand beside it; the more telling is first."""
+"""What explains so much of what the best hypothesis explains stands beside it; the more telling is first."""
 FEWEST_OTHERS = 2
 """So many other evaluations must fail a case, at least, before it is suspect."""
 MOST_SUSPECT = 0.25
@@ -42,6 +41,12 @@ class Material:
     others: Sequence[Other]
     facts: Mapping[str, CaseFacts]
     vocabulary: DiagnosisVocabulary
+    engine: str = ""
+    """Who answered."""
+    varies: bool = True
+    """Whether that engine may answer the same question in another way."""
+    units: Mapping[str, Unit] = field(default_factory=lambda: defaultdict(lambda: "fraction"))
+    """The unit of each metric."""
 
     @property
     def failing(self) -> list[Observation]:
@@ -63,12 +68,14 @@ class _Ranked(NamedTuple):
 
 
 def hypotheses_of(material: Material) -> list[Hypothesis]:
-    """Every hypothesis, those that explain most first; before them, where none is certain, that one says so."""
+    """Every hypothesis, those that explain most first; where none is certain, the first one says so."""
     failing = material.failing
     if not failing:
         return []
     places = circumstances_of(material.facts, material.observations)
-    signs = signs_of(material.observations, material.pool, material.facts, material.vocabulary)
+    signs = signs_of(
+        material.observations, material.pool, material.facts, material.vocabulary, material.units
+    )
     keys = frozenset((each.case_id, each.trial) for each in failing)
     ranked = [_of_sign(sign, places, material, len(failing)) for sign in signs]
     ranked += [_of_place(one, signs, keys) for one in concentrations(places, material.observations, keys)]
@@ -121,8 +128,8 @@ def _of_sign(sign: Sign, places: Sequence[Circumstance], material: Material, fai
     evidence = [f"{len(sign.keys):,} of {counted(failing, 'failing answer')}", *sign.evidence]
     text = f"{sign.words}."
     if near:
-        text = f"{sign.words}, above all those {near.circumstance.words}."
-        evidence.append(f"of these {near.marked:,} lie there: {_counts(near)}")
+        text = f"{sign.words}; above all in answers {near.circumstance.words}."
+        evidence.append(counts_text(near))
     ranks = {UNDIAGNOSED: SILENT, REPEATED: PART}
     rank = (
         DECISIVE
@@ -166,7 +173,7 @@ def _of_place(one: Found, signs: Sequence[Sign], failing: frozenset[Key]) -> _Ra
     shared = what if what and beyond(what) >= HALF * len(inside) else None
     evidence = [
         f"{one.marked:,} of {counted(len(failing), 'failing answer')}",
-        f"{_counts(one)}; by chance that happens with p {_p(one.adjusted_p)}, all that was looked at counted",
+        f"{counts_text(one)} (p {shown_p(one)}, corrected for everything that was looked at)",
     ]
     if shared:
         evidence.append(f"there: {_uncapitalized(shared.words)} ({len(shared.keys & inside):,} answers)")
@@ -180,22 +187,24 @@ def _of_place(one: Found, signs: Sequence[Sign], failing: frozenset[Key]) -> _Ra
             tuple(evidence),
             shared.cause if shared else "",
             _first_cases(inside),
-            f"Read the cases {place.words} beside others; see what the prompt says of them. "
+            f"Read some cases {place.words} beside others; see what the prompt says of them. "
             + (shared.fix if shared else ""),
         ),
         PLACE,
     )
 
 
-def _counts(one: Found) -> str:
+def counts_text(one: Found) -> str:
+    """How many answers fail in a circumstance and elsewhere."""
     return (
         f"{one.marked:,} of {counted(one.inside, 'answer')} {one.circumstance.words}, "
         f"{one.marked_outside:,} of {one.outside:,} elsewhere"
     )
 
 
-def _p(value: float) -> str:
-    shown = probability(value)
+def shown_p(one: Found) -> str:
+    """How likely chance alone brings that about."""
+    shown = probability(one.adjusted_p)
     return shown if shown.startswith("<") else f"= {shown}"
 
 
@@ -205,8 +214,8 @@ def _of_golden(material: Material) -> list[_Ranked]:
     if not suspects:
         return []
     keys = frozenset((each.case_id, each.trial) for each in material.failing if each.case_id in suspects)
-    engines = sorted({other.engine for other in material.others})
-    beside = f"{counted(len(material.others), 'other evaluation')} by {counted(len(engines), 'engine')}"
+    engines = {material.engine, *(other.engine for other in material.others)}
+    beside = f"{counted(len(material.others), 'other evaluation')} ({counted(len(engines), 'engine')} in all)"
     alike = [case_id for case_id in sorted(suspects) if _same_mistakes(case_id, material)]
     evidence = [
         f"{len(keys):,} of {counted(len(material.failing), 'failing answer')}",
@@ -233,7 +242,7 @@ def _of_golden(material: Material) -> list[_Ranked]:
                 tuple(evidence),
                 "",
                 _first_cases(keys),
-                "Let somebody who knows the subject read these cases; mend and freeze the golden set, or keep them.",
+                "Let somebody who knows the subject read these cases; mend the golden set where it is wrong.",
             ),
             SUSPECT,
         )

@@ -64,7 +64,9 @@ class Investigation(msgspec.Struct, frozen=True):
     cases: int
     trials: int
     new_failures: int | None
-    """How many failing cases passed on what they are compared with; null without anything to compare with."""
+    """How many failing cases passed in the baseline; null where there is none."""
+    before: str
+    """The baseline's name; blank where there is none."""
     hypotheses: tuple[Hypothesis, ...]
     """Those that explain most first; where none is certain, the first one says that nobody can tell."""
     checklist: tuple[Section, ...]

@@ -1,5 +1,6 @@
-"""What failing answers show by themselves: errors, answers cut off, kinds of mistakes, parts of texts missed."""
+"""What failing answers show by themselves: errors, breaking off, kinds of mistakes, parts of texts missed."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -8,17 +9,9 @@ from eval_pipeline.answers import REMEDIES, first_json
 from eval_pipeline.golden import strings
 from eval_pipeline.investigation.circumstances import LEVEL
 from eval_pipeline.investigation.observations import CaseFacts, Observation
-from eval_pipeline.investigation.records import (
-    CUT_OFF,
-    EMPTY,
-    ERROR,
-    KIND,
-    POSITION,
-    REPEATED,
-    UNDIAGNOSED,
-)
+from eval_pipeline.investigation.records import CUT_OFF, EMPTY, ERROR, KIND, POSITION, REPEATED, UNDIAGNOSED
 from eval_pipeline.investigation.vocabulary import kind_of, role_of
-from eval_pipeline.numbers import counted
+from eval_pipeline.numbers import Unit, counted, number
 from eval_pipeline.statistics.association import Stratum, excess_p
 from eval_pipeline.suite import DiagnosisVocabulary
 
@@ -31,6 +24,9 @@ REPEATS = 3
 THIRDS = ("beginning", "middle", "end")
 FEWEST_PLACES = 2
 """Of texts with fewer things to find nobody can say which part was missed."""
+MOST_METRICS = 3
+FAR = 0.25
+"""A metric is apart where it is lower, or higher, in three pairs of four than in those that pass."""
 OWN_ERRORS = ("truncated",)
 """Errors that say that an answer was cut off."""
 
@@ -58,8 +54,9 @@ def signs_of(
     pool: Sequence[Observation],
     facts: Mapping[str, CaseFacts],
     vocabulary: DiagnosisVocabulary,
+    units: Mapping[str, Unit],
 ) -> list[Sign]:
-    """Everything that failing answers show; `pool` are passing answers, those of other evaluations included."""
+    """Everything that failing answers show; `pool` are answers that pass, here and in other evaluations."""
     failing = [each for each in observations if each.fails]
     passing = [each for each in observations if not each.fails]
     return [
@@ -67,7 +64,7 @@ def signs_of(
         *_texts(failing, passing),
         *_mistakes(failing, pool, vocabulary),
         *_places(failing, facts, vocabulary),
-        *_undiagnosed(failing, pool),
+        *_undiagnosed(failing, pool, units),
     ]
 
 
@@ -154,18 +151,19 @@ def _mistakes(
         other = sum(before) / len(before) if before else 0.0
         known = kind_of(vocabulary, kind)
         times = sum(each.kinds[kind] for each in having)
-        evidence = [f"{counted(times, 'time')} in {counted(len(having), 'failing answer')}"]
-        if before:
-            evidence.append(
-                f"{mean:.1f} in a failing answer, {other:.1f} in one that passes ({len(before):,} were looked at)"
-            )
-        else:
+        evidence = [f"{counted(times, 'time')} in these"] if times > len(having) else []
+        if not before:
             evidence.append("no answer passes, so that nobody knows how many are usual")
+        elif times > len(having) or any(before):
+            evidence.append(
+                f"{mean:.1f} in a failing answer on average, {other:.1f} in one that passes "
+                f"({counted(len(before), 'answer')}, other evaluations included)"
+            )
         yield Sign(
             KIND + kind,
-            f"Answers have {known.words}",
+            f"What goes wrong: {known.words}",
             _keys(having),
-            sum(count > most for count in before) / len(before) if before else 0.0,
+            len([count for count in before if count > most]) / len(before) if before else 0.0,
             tuple(evidence),
             known.fix,
             mean / (other + 1 / (len(before) + 1)),
@@ -229,43 +227,46 @@ def _missed_by_third(
     return table if total >= FEWEST_PLACES and 0 < gone < total else None
 
 
-def _undiagnosed(failing: Sequence[Observation], pool: Sequence[Observation]) -> Iterator[Sign]:
+def _undiagnosed(
+    failing: Sequence[Observation], pool: Sequence[Observation], units: Mapping[str, Unit]
+) -> Iterator[Sign]:
     """Answers that fail though scoring names nothing that is wrong with them."""
     silent = [each for each in failing if not each.error and not each.diagnoses]
     if silent:
+        apart = _apart(silent, pool, units)
+        told = f"what sets them apart is {apart[0]}" if apart else "no metric sets them apart"
         yield Sign(
             UNDIAGNOSED,
-            "Answers fail without a diagnosis: scoring does not say what is wrong with them",
+            f"Answers fail and scoring does not say what is wrong with them; {told}",
             _keys(silent),
             0.0,
-            tuple(_apart(silent, pool)),
-            "Read some of them; what they have in common is worth a diagnosis in the suite's scoring.",
+            tuple(f"also {each}" for each in apart[1:]),
+            "Read some of the answers without a diagnosis beside answers that pass.",
         )
 
 
-def _apart(silent: Sequence[Observation], passing: Sequence[Observation]) -> list[str]:
+def _apart(
+    silent: Sequence[Observation], pool: Sequence[Observation], units: Mapping[str, Unit]
+) -> list[str]:
     """The metrics in which answers without a diagnosis differ most from those that pass."""
     names = sorted({name for each in silent for name in each.values})
     lines: list[tuple[float, str]] = []
     for name in names:
         own = sorted(each.values[name] for each in silent if name in each.values)
-        others = sorted(each.values[name] for each in passing if name in each.values)
+        others = sorted(each.values[name] for each in pool if name in each.values)
         if own and others:
-            below = _share_below(own, others)
-            middle, usual = own[len(own) // 2], others[len(others) // 2]
-            text = f"their {name} is {middle:.3g} in the middle, {usual:.3g} where answers pass"
-            lines.append((abs(below - 0.5), text))
+            middle, usual = (number(each[len(each) // 2], units[name]) for each in (own, others))
+            text = f"their {name}: {middle} in the middle, {usual} where answers pass"
+            lines.append((abs(_share_below(own, others) - 0.5), text))
     far = sorted(lines, key=lambda each: -each[0])
-    return [text for distance, text in far[:3] if distance >= 0.25] or ["no metric tells them apart"]
+    return [text for distance, text in far[:MOST_METRICS] if distance >= FAR]
 
 
 def _share_below(first: Sequence[float], second: Sequence[float]) -> float:
     """How often a value of the first is below one of the second; ties count half."""
-    import bisect
-
     total = sum(
-        (len(second) - bisect.bisect_right(second, each))
-        + (bisect.bisect_right(second, each) - bisect.bisect_left(second, each)) / 2
+        (len(second) - bisect_right(second, each))
+        + (bisect_right(second, each) - bisect_left(second, each)) / 2
         for each in first
     )
     return total / (len(first) * len(second))

@@ -35,8 +35,8 @@ __all__ = [
     "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer",
     "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
     "case_results", "case_rows", "check_settings", "context_for", "diagnosis_rows", "engine_version",
-    "history_rows", "lost_verdicts", "measured_models", "metric_means", "metric_rows", "metric_values", "of_version",
-    "outage_among", "probe_suite", "prober_version", "row_values", "score_cases", "scorer_version", "summarize",
-    "with_units",
+    "history_rows", "lost_verdicts", "measured_models", "metric_means", "metric_rows", "metric_values",
+    "of_version", "outage_among", "probe_suite", "prober_version", "row_values", "score_cases",
+    "scorer_version", "summarize", "with_units",
 ]
 # fmt: on

@@ -50,12 +50,13 @@ from eval_pipeline.suite.text import EXACT_MATCH, TextInput, exact_match
 
 # fmt: off
 __all__ = [
-    "CASE_PASS_RATE", "ERROR_RATE", "EXACT_MATCH", "PACKAGE", "UNJUDGED", "UNJUDGED_RATE", "AnswerReader",
-    "Batch", "Case", "CaseReader", "CaseScore", "Context", "CrossTable", "Diagnosis", "DiagnosisVocabulary",
-    "Direction", "Expected", "Experiment", "Formula", "Input", "Item", "Items", "Judge", "KeyedCount",
-    "KeyedSums", "Kind", "Measured", "Metric", "Model", "NoParameters", "OpenJudge", "Overview", "OwnProbe", "PerTrial", "Place",
-    "Population", "Probing", "Ratio", "Reading", "Reporting", "Requirement", "Role", "Rows", "Score", "Severity",
-    "Suite", "Sums", "TextInput", "TrialMetric", "TrialTable", "Unit", "Values", "Verdicts", "Wanted", "all_metrics",
+    "CASE_PASS_RATE", "ERROR_RATE", "EXACT_MATCH", "PACKAGE", "UNJUDGED", "UNJUDGED_RATE",
+    "AnswerReader", "Batch", "Case", "CaseReader", "CaseScore", "Context", "CrossTable", "Diagnosis",
+    "DiagnosisVocabulary", "Direction", "Expected", "Experiment", "Formula", "Input", "Item", "Items",
+    "Judge", "KeyedCount", "KeyedSums", "Kind", "Measured", "Metric", "Model", "NoParameters",
+    "OpenJudge", "Overview", "OwnProbe", "PerTrial", "Place", "Population", "Probing", "Ratio",
+    "Reading", "Reporting", "Requirement", "Role", "Rows", "Score", "Severity", "Suite", "Sums",
+    "TextInput", "TrialMetric", "TrialTable", "Unit", "Values", "Verdicts", "Wanted", "all_metrics",
     "case_count", "defined", "divide", "each_case", "every_value", "everything", "exact_match", "fault",
     "golden_answer_of", "judged", "matrix_rows", "mean", "mean_counts", "no_case_lists", "per_case",
     "quantities", "ratio_of", "suite_code",

@@ -24,8 +24,8 @@ Role = Literal[
     "alias",
     "note",
 ]
-"""What a diagnosis is an instance of. `unlinked` is a missed connection between things; `made_up` a quote that
-stands nowhere; `alias` an answer that the golden set may lack; a `note` is no mistake."""
+"""What a diagnosis is an instance of. `unlinked` is a missed connection between things; `made_up` a quote
+that stands nowhere; `alias` an answer that the golden set may lack; a `note` is no mistake."""
 
 
 class Kind(NamedTuple):

@@ -127,7 +127,7 @@ def swapped(chance: random.Random, ground: Ground, case_id: str, value: Any) -> 
 
 def empty(chance: random.Random, ground: Ground, case_id: str, value: Any) -> Answer | None:
     """An answer whose lists are empty and whose texts are blank."""
-    blank = {
+    blank: dict[str, Any] = {
         name: [] if isinstance(each, list) else "" if isinstance(each, str) else each
         for name, each in value.items()
     }
