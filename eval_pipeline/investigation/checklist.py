@@ -9,23 +9,39 @@ from eval_pipeline.investigation.hypotheses import (
     Material,
     counts_text,
     failing_cases,
+    failing_everywhere,
     shown_p,
-    suspect_cases,
 )
 from eval_pipeline.investigation.observations import Diagnosed, Observation
-from eval_pipeline.investigation.records import GROUP, LENGTH, POSITION, TRIAL, Hypothesis, Question, Section
+from eval_pipeline.investigation.records import (
+    GROUP,
+    LABEL,
+    LENGTH,
+    POSITION,
+    TRIAL,
+    Hypothesis,
+    Question,
+    Section,
+)
 from eval_pipeline.investigation.vocabulary import kind_of, role_of
 from eval_pipeline.metrics.text import normalize, occurs_as_words, words
 from eval_pipeline.numbers import counted
 from eval_pipeline.suite import Role
 
-MOST_EXAMPLES = 8
+MOST_EXAMPLES = 6
 MOST_KINDS = 6
 LESS = 2 / 3
 """Another version that makes so much less of a mistake knows something that this one does not."""
 LONGEST_LABEL = 4
 """Words; what differs in more is no label."""
+FEWEST = 5
+"""From fewer mistakes nobody can tell."""
 CANNOT_TELL = "Cannot tell"
+
+WRONG: dict[str, Role] = {
+    "Is the direction reversed?": "reversed",
+    "Are the ends right, and only the label wrong?": "mislabelled",
+}
 
 Rows = Sequence[tuple[str, Diagnosed]]
 """Case and mistake."""
@@ -166,6 +182,8 @@ def _against_others(made: _Made, verb: str, *roles: Role) -> str:
     ]
     if not rates:
         return f"{CANNOT_TELL}: no other version was evaluated on this golden set."
+    if len(made.rows(*roles)) < FEWEST:
+        return f"{CANNOT_TELL}: there are too few of them."
     told = ", ".join(f"{label} {rate:.1f}" for rate, label in sorted(rates))
     best = min(rate for rate, _ in rates)
     head = "No sign of it"
@@ -228,8 +246,9 @@ def _wrong(made: _Made) -> Iterator[Question]:
     if not made.rows("mislabelled", "reversed"):
         return
     if made.arises("reversed"):
-        yield Question("Is the direction reversed?", *made.which("reversed"))
-        yield Question("Are the ends right, and only the label wrong?", *made.which("mislabelled"))
+        for question, role in WRONG.items():
+            told, examples = made.which(role)
+            yield Question(question, told, examples[:3])
     rows = made.rows("mislabelled")
     pairs = Counter(pair for _, row in rows if (pair := _confusion(row)))
     if not pairs:
@@ -285,7 +304,7 @@ def _form(made: _Made) -> Iterator[Question]:
 
 def _golden(made: _Made) -> Iterator[Question]:
     material = made.material
-    suspects = sorted(suspect_cases(material))
+    suspects = sorted(failing_everywhere(material))
     others = material.others
     engines = {material.engine, *(other.engine for other in others)}
     if len(others) < 2:
@@ -335,15 +354,12 @@ def _shared(made: _Made, hypotheses: Sequence[Hypothesis]) -> Iterator[Question]
         looked = [place for place in places if place.cause.startswith(begins)]
         own = [one for one in found if one.circumstance.cause.startswith(begins)]
         yield Question(f"Do failures share {name}?", _whether(own, len(looked)))
-    parts = [each for each in hypotheses if each.cause.startswith(POSITION)]
-    told = "; ".join(line for each in parts for line in each.evidence) if parts else ""
-    if not told:
-        told = (
-            "No more than chance explains."
-            if material.vocabulary.wanted
-            else ("Does not apply: what is expected is no part of the text.")
-        )
-    yield Question("Do failures share a position in the text?", told)
+    for name, begins in (("position in the text", POSITION), ("label", LABEL)):
+        parts = [line for each in hypotheses if each.cause.startswith(begins) for line in each.evidence]
+        told = f"{'; '.join(parts)}." if parts else "No more than chance explains."
+        if not material.vocabulary.wanted:
+            told = "Does not apply: what is expected is no part of the text."
+        yield Question(f"Does what was missed share a {name}?", told)
     errors = Counter(each.error for each in material.failing if each.error)
     told = "; ".join(f"{times:,} × {kind}" for kind, times in errors.most_common())
     yield Question("Do failures share an error?", f"{told}." if told else "No answer is an error.")

@@ -250,13 +250,18 @@ def _of_golden(material: Material) -> list[_Ranked]:
 
 
 def suspect_cases(material: Material) -> set[str]:
-    """The cases that fail here and in every other evaluation, unless most cases do."""
+    """The cases that fail everywhere, unless most cases do."""
+    suspects = failing_everywhere(material)
+    cases = {each.case_id for each in material.observations}
+    return suspects if len(suspects) <= MOST_SUSPECT * len(cases) else set()
+
+
+def failing_everywhere(material: Material) -> set[str]:
+    """The cases that fail here and in every other evaluation, where there are enough of these."""
     if len(material.others) < FEWEST_OTHERS:
         return set()
     own = failing_cases(material.observations)
-    suspects = own.intersection(*(failing_cases(other.observations) for other in material.others))
-    cases = {each.case_id for each in material.observations}
-    return suspects if len(suspects) <= MOST_SUSPECT * len(cases) else set()
+    return own.intersection(*(failing_cases(other.observations) for other in material.others))
 
 
 def failing_cases(observations: Sequence[Observation]) -> set[str]:

@@ -15,6 +15,7 @@ GROUP = "group:"
 LENGTH = "length:"
 TRIAL = "trial:"
 POSITION = "position:"
+LABEL = "label:"
 """How the names of causes begin: the kind of error or diagnosis, axis and value of a group … follow."""
 
 

@@ -2,18 +2,27 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from eval_pipeline.answers import REMEDIES, first_json
 from eval_pipeline.golden import strings
 from eval_pipeline.investigation.circumstances import LEVEL
 from eval_pipeline.investigation.observations import CaseFacts, Observation
-from eval_pipeline.investigation.records import CUT_OFF, EMPTY, ERROR, KIND, POSITION, REPEATED, UNDIAGNOSED
+from eval_pipeline.investigation.records import (
+    CUT_OFF,
+    EMPTY,
+    ERROR,
+    KIND,
+    LABEL,
+    POSITION,
+    REPEATED,
+    UNDIAGNOSED,
+)
 from eval_pipeline.investigation.vocabulary import kind_of, role_of
 from eval_pipeline.numbers import Unit, counted, number
 from eval_pipeline.statistics.association import Stratum, excess_p
-from eval_pipeline.suite import DiagnosisVocabulary
+from eval_pipeline.suite import DiagnosisVocabulary, Wanted
 
 Key = tuple[str, int]
 """Case and trial."""
@@ -22,8 +31,6 @@ USUAL = 0.95
 REPEATS = 3
 """An answer that so many cases got, word for word, is repeated."""
 THIRDS = ("beginning", "middle", "end")
-FEWEST_PLACES = 2
-"""Of texts with fewer things to find nobody can say which part was missed."""
 MOST_METRICS = 3
 FAR = 0.25
 """A metric is apart where it is lower, or higher, in three pairs of four than in those that pass."""
@@ -63,7 +70,7 @@ def signs_of(
         *_errors(failing),
         *_texts(failing, passing),
         *_mistakes(failing, pool, vocabulary),
-        *_places(failing, facts, vocabulary),
+        *_parts(failing, facts, vocabulary),
         *_undiagnosed(failing, pool, units),
     ]
 
@@ -170,61 +177,81 @@ def _mistakes(
         )
 
 
-def _places(
+def _parts(
     failing: Sequence[Observation], facts: Mapping[str, CaseFacts], vocabulary: DiagnosisVocabulary
 ) -> Iterator[Sign]:
-    """Thirds of the texts of which more is missed than of the rest."""
-    tables = {
-        (each.case_id, each.trial): table
+    """Thirds of the texts, and labels, of which more is missed than of the rest."""
+    missed = {
+        (each.case_id, each.trial): _sought(each, facts[each.case_id], vocabulary)
         for each in failing
-        if not each.error and (table := _missed_by_third(each, facts.get(each.case_id), vocabulary))
+        if not each.error and each.case_id in facts
     }
-    for third, name in enumerate(THIRDS):
-        strata = {key: _stratum(table, third) for key, table in tables.items()}
-        p_value = excess_p(strata.values()) if strata else 1.0
-        if p_value * len(THIRDS) > LEVEL:
-            continue
-        keys = frozenset(
-            key
-            for key, one in strata.items()
-            if 2 * one.both >= one.marked and one.both * one.total > one.inside * one.marked
-        )
-        missed, there = (sum(getattr(one, part) for one in strata.values()) for part in ("both", "inside"))
-        marked, total = (sum(getattr(one, part) for one in strata.values()) for part in ("marked", "total"))
-        rest = f"{marked - missed:,} of {total - there:,} elsewhere"
-        yield Sign(
-            f"{POSITION}{name}",
-            f"The {name} of the texts is overlooked",
-            keys,
-            0.0,
-            (f"of what stands in the {'last' if third == 2 else 'first' if not third else 'middle'} third, "
-             f"{missed:,} of {there:,} are missed; {rest}",),
-            "See whether the input is cut, or too long for the model; ask for every paragraph in turn.",
-        )  # fmt: skip
+    for begins, look in ((POSITION, _third), (LABEL, _label)):
+        tables = {key: _by_part(sought, look) for key, sought in missed.items()}
+        names = sorted({name for table in tables.values() for name in table})
+        for name in names:
+            strata = {key: one for key, table in tables.items() if (one := _stratum(table, name))}
+            if excess_p(strata.values()) * len(names) <= LEVEL:
+                yield _overlooked(begins, name, strata)
 
 
-def _stratum(table: Sequence[tuple[int, int]], third: int) -> Stratum:
-    (there, missed) = table[third]
-    return Stratum(sum(all_ for all_, _ in table), there, sum(some for _, some in table), missed)
+def _overlooked(begins: str, name: str, strata: Mapping[Key, Stratum]) -> Sign:
+    keys = frozenset(
+        key
+        for key, one in strata.items()
+        if 2 * one.both >= one.marked and one.both * one.total > one.inside * one.marked
+    )
+    total, there, marked, both = (sum(each) for each in zip(*strata.values(), strict=True))
+    subject = f"the {name} of the texts" if begins == POSITION else f"what has the label {name}"
+    rest = f"{marked - both:,} of {total - there:,} of the rest"
+    evidence = f"of {subject}, {both:,} of {there:,} things are missed; {rest}"
+    if begins == POSITION:
+        fix = "See whether the input is cut, or too long for the model; ask for every paragraph in turn."
+        return Sign(begins + name, f"The {name} of the texts is overlooked", keys, 0.0, (evidence,), fix)
+    fix = f"Define {name}, with examples of what belongs to it."
+    return Sign(begins + name, f"Things with the label {name} are overlooked", keys, 0.0, (evidence,), fix)
 
 
-def _missed_by_third(
-    each: Observation, case: CaseFacts | None, vocabulary: DiagnosisVocabulary
-) -> list[tuple[int, int]] | None:
-    """How many things are to be found in each third of a text, and how many of them were missed."""
-    if case is None or not case.wanted or not case.text:
-        return None
+class _Sought(NamedTuple):
+    """Something that was to be found in a text, where it begins (0 to 1), and whether it was missed."""
+
+    wanted: Wanted
+    place: float | None
+    missed: bool
+
+
+def _sought(each: Observation, case: CaseFacts, vocabulary: DiagnosisVocabulary) -> list[_Sought]:
     missed = {row.expected for row in each.diagnoses if role_of(vocabulary, row) == "missed"}
     text = case.text.casefold()
-    counts: Counter[tuple[int, bool]] = Counter()
+    found = []
     for wanted in case.wanted:
         places = [place for form in wanted.forms if form and (place := text.find(form.casefold())) >= 0]
-        start = wanted.start if wanted.start is not None else min(places, default=-1)
-        if start >= 0:
-            counts[min(2, 3 * start // max(1, len(text))), wanted.name in missed] += 1
-    table = [(counts[third, True] + counts[third, False], counts[third, True]) for third in range(3)]
-    total, gone = sum(all_ for all_, _ in table), sum(some for _, some in table)
-    return table if total >= FEWEST_PLACES and 0 < gone < total else None
+        places = places if wanted.start is None else [wanted.start]
+        share = min(places) / max(1, len(text)) if places else None
+        found.append(_Sought(wanted, share, wanted.name in missed))
+    return found
+
+
+def _third(sought: _Sought) -> str:
+    return "" if sought.place is None else THIRDS[min(2, int(3 * sought.place))]
+
+
+def _label(sought: _Sought) -> str:
+    return sought.wanted.label
+
+
+def _by_part(sought: Sequence[_Sought], look: Callable[[_Sought], str]) -> dict[str, tuple[int, int]]:
+    """By part, how many things were to be found, and how many of them were missed."""
+    known = [(name, each.missed) for each in sought if (name := look(each))]
+    gone = Counter(name for name, missed in known if missed)
+    return {name: (times, gone[name]) for name, times in Counter(name for name, _ in known).items()}
+
+
+def _stratum(table: Mapping[str, tuple[int, int]], name: str) -> Stratum | None:
+    """One text as a set of things; None where all of them, or none, were missed."""
+    total, marked = (sum(each) for each in zip(*table.values(), strict=True)) if table else (0, 0)
+    inside, both = table.get(name, (0, 0))
+    return Stratum(total, inside, marked, both) if 0 < marked < total else None
 
 
 def _undiagnosed(

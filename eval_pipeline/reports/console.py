@@ -105,9 +105,11 @@ def print_table(content: Table) -> None:
 
 def print_blocks(blocks: Iterable[Block]) -> None:
     """A page on standard output."""
-    for number, block in enumerate(blocks):
-        if number and not isinstance(block, Bullets):
+    before: Block | None = None
+    for block in blocks:
+        if before is not None and not (isinstance(block, Bullets) and isinstance(before, Line)):
             say()
+        before = block
         match block:
             case Heading():
                 print_line(f"{'#' * block.level} {block.text}")

@@ -20,7 +20,8 @@ from eval_pipeline.suite import Suite
 
 MOST_SHOWN = 6
 LONGEST = 160
-LONGEST_OBJECTION = 400
+LONGEST_OBJECTION = 250
+MOST_FIXES = 3
 SMALLEST = 0.05
 """What explains less of the failures than that is not shown."""
 
@@ -70,7 +71,8 @@ def investigation_blocks(
     yield Line("(to be filled in by a person: which of these is it, and how do you know?)", "Cause:")
     yield Heading("Proposed fix")
     yield Bullets(
-        list(dict.fromkeys(each.fix for each in _shown(found) if each.fix)) or ["Nothing is known."]
+        list(dict.fromkeys(each.fix for each in _shown(found)[:MOST_FIXES] if each.fix))
+        or ["Nothing is known."]
     )
     yield Line("(to be filled in by a person: what is going to be changed)", "Fix:")
     yield Heading("Verification plan")
@@ -120,15 +122,12 @@ def _symptoms(
         ]
         yield Table(("metric", "value", "zone", "what that means"), rows)
     share = number(found.failing / found.answers) if found.answers else NOTHING
-    trials = f" in {counted(found.trials, 'trial')}" if found.trials > 1 else ""
-    lines = [
-        f"{found.failing:,} of {counted(found.answers, 'answer')} fail ({share}){trials}; "
-        f"{found.failing_cases:,} of {counted(found.cases, 'case')} fail in at least half of their trials."
-    ]
+    lines = [f"{found.failing:,} of {counted(found.answers, 'answer')} fail ({share})."]
+    if found.trials > 1:
+        cases = f"{found.failing_cases:,} of {counted(found.cases, 'case')}"
+        lines.append(f"{cases} fail in at least half of {counted(found.trials, 'trial')}.")
     if found.new_failures is not None:
-        lines.append(
-            f"{found.new_failures:,} of these cases passed in the {found.before}; the others did not."
-        )
+        lines.append(f"{found.new_failures:,} of the failing cases passed in the {found.before}.")
     if found.unread:
         lines.append(
             f"{counted(found.unread, 'failing answer')} are counted but were not read word by word: too many."

@@ -49,6 +49,8 @@ class Wanted(NamedTuple):
     """How it may be written in the text."""
     start: int | None = None
     """Where it begins there, if the golden set says so; else it is looked for."""
+    label: str = ""
+    """Its type or category, if it has one."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from eval_pipeline.suites.heritage_ner.cases import NerCase
 def wanted(case: NerCase) -> Sequence[Wanted]:
     """The expected entities, at their offsets."""
     return [
-        Wanted(f"{each.type} {each.text[:80]!r} {each.start}–{each.end}", (each.text,), each.start)
+        Wanted(f"{each.type} {each.text[:80]!r} {each.start}–{each.end}", (each.text,), each.start, each.type)
         for each in case.expected.entities
     ]
 

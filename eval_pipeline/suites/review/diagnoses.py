@@ -9,7 +9,11 @@ from eval_pipeline.suites.review.cases import ReviewExpected, ReviewInput
 def wanted(case: Case[ReviewInput, ReviewExpected]) -> Sequence[Wanted]:
     """The expected errors, by their quotes."""
     return [
-        Wanted(f"{each.id} {each.severity} {each.category}: {each.text}", (each.quote,) if each.quote else ())
+        Wanted(
+            f"{each.id} {each.severity} {each.category}: {each.text}",
+            (each.quote,) if each.quote else (),
+            label=each.category,
+        )
         for each in case.expected.errors
     ]
 

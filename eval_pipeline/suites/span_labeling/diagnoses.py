@@ -12,7 +12,7 @@ _SPANS = "Say how long a span is: the words that can be exchanged together."
 def wanted(case: SpanCase) -> Sequence[Wanted]:
     """The expected spans, at their offsets."""
     return [
-        Wanted(f"{each.text[:LONGEST_TOLD]} [{each.category}]", (each.text,), each.start)
+        Wanted(f"{each.text[:LONGEST_TOLD]} [{each.category}]", (each.text,), each.start, each.category)
         for each in case.expected.spans
     ]
 
