@@ -115,7 +115,7 @@ DECISIVE, SUSPECT, PLACE, PART, SILENT, MISTAKE, FOLLOWS = range(7)
 
 
 def _of_sign(sign: Sign, places: Sequence[Circumstance], material: Material, failing: int) -> _Ranked:
-    beyond = len(sign.keys) - failing * sign.usual
+    beyond = sign.strength * len(sign.keys) - failing * sign.usual
     where = concentrations(places, material.observations, sign.keys)
     near = next(
         (

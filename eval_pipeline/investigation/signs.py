@@ -54,6 +54,8 @@ class Sign(NamedTuple):
     """How many times more of it there is in failing answers."""
     decisive: bool = False
     """Whether it alone makes an answer fail."""
+    strength: float = 1.0
+    """How much of it is more than what happens elsewhere anyway."""
 
 
 def signs_of(
@@ -204,12 +206,16 @@ def _overlooked(begins: str, name: str, strata: Mapping[Key, Stratum]) -> Sign:
     total, there, marked, both = (sum(each) for each in zip(*strata.values(), strict=True))
     subject = f"the {name} of the texts" if begins == POSITION else f"what has the label {name}"
     rest = f"{marked - both:,} of {total - there:,} of the rest"
+    anyway = (marked - both) / (total - there) if total > there else 0.0
+    strength = 1.0 - anyway / (both / there)
     evidence = f"of {subject}, {both:,} of {there:,} things are missed; {rest}"
     if begins == POSITION:
         fix = "See whether the input is cut, or too long for the model; ask for every paragraph in turn."
-        return Sign(begins + name, f"The {name} of the texts is overlooked", keys, 0.0, (evidence,), fix)
+        words = f"The {name} of the texts is overlooked"
+        return Sign(begins + name, words, keys, 0.0, (evidence,), fix, strength=strength)
     fix = f"Define {name}, with examples of what belongs to it."
-    return Sign(begins + name, f"Things with the label {name} are overlooked", keys, 0.0, (evidence,), fix)
+    words = f"Things with the label {name} are overlooked"
+    return Sign(begins + name, words, keys, 0.0, (evidence,), fix, strength=strength)
 
 
 class _Sought(NamedTuple):

@@ -20,7 +20,7 @@ from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Report
-from eval_pipeline.orchestration.metadata import comparison_metadata
+from eval_pipeline.orchestration.metadata import comparison_metadata, investigation_metadata
 from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
@@ -354,11 +354,14 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
+        against = objections_to(bench, metrics, standings)
+        looked_at = (golden_set, model_outputs, case_scores, metrics)
         yield dg.MaterializeResult(
             value=replace(compared, proposal=proposal),
             metadata={
                 **({"verdict": "incomplete"} if metrics.outage else comparison_metadata(suite, standings)),
                 **({"proposal": proposal.text} if proposal else {}),
+                **(investigation_metadata(bench, against, *looked_at) if against.blocking else {}),
             },
         )
         yield result

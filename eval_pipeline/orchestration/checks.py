@@ -248,13 +248,15 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
             yield _undecided(gate_check(name), version)
         elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
-            yield _gate_check(version, results[name], named.get(name, []), hidden)
+            yield _gate_check(suite, version, results[name], named.get(name, []), hidden)
         else:
             message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), message)
 
 
-def _gate_check(version: str, result: GateResult, named: Sequence[str], hidden: str) -> dg.AssetCheckResult:
+def _gate_check(
+    suite: Suite, version: str, result: GateResult, named: Sequence[str], hidden: str
+) -> dg.AssetCheckResult:
     by_case = f" By case: {'; '.join(named)}." if named else ""
     return _result(
         check_name=gate_check(result.metric),
@@ -265,6 +267,11 @@ def _gate_check(version: str, result: GateResult, named: Sequence[str], hidden: 
             "status": result.status,
             "zone": result.zone or "none",
             **({"value": result.value} if result.value is not None else {}),
+            **(
+                {"why": f"eval-pipeline investigate {suite.name} {version}"}
+                if result.status == "fail"
+                else {}
+            ),
         },
     )
 

@@ -1,4 +1,4 @@
-"""What a person sees of comparisons on a materialization and on a check."""
+"""What a person sees of comparisons and investigations on a materialization and on a check."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +7,11 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline import reports as shown
-from eval_pipeline.decisions import Standing, Standings
+from eval_pipeline import stages
+from eval_pipeline.decisions import Objections, Standing, Standings
+from eval_pipeline.problems import BadInput
+from eval_pipeline.scoring import Evaluation
+from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 from eval_pipeline.suite import Suite
 
 
@@ -28,6 +32,23 @@ def by_comparison(standings: Standings, facts: Callable[[Standing], dict[str, An
         for each in standings.all
         for name, value in facts(each).items()
     }
+
+
+def investigation_metadata(
+    bench: stages.Workbench,
+    against: Objections,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scored: Scored,
+    evaluation: Evaluation,
+) -> dict[str, Any]:
+    """Why a version fails, as far as the data tell; or what is wrong with the suite's own code."""
+    try:
+        found = stages.investigate_evaluation(bench, golden, answers, scored, evaluation)
+    except BadInput as bad:
+        return {"investigation": "; ".join(map(str, bad.problems))}
+    blocks = shown.investigation_blocks(bench.suite, evaluation, against, found)
+    return {"investigation": dg.MetadataValue.md(shown.blocks_markdown(blocks))}
 
 
 def _in_full(suite: Suite, standing: Standing) -> dict[str, Any]:

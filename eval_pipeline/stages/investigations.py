@@ -74,7 +74,8 @@ def investigate_evaluation(
             answers.varies,
             {name: each.unit for name, each in quantities(suite).items()},
         )
-        before = seen(baseline) if baseline else None
+        other = baseline and (answers.varies or baseline.identity.prompt_hash != outputs.prompt_hash)
+        before = seen(baseline) if baseline and other else None
     return investigate(material, before=before, unread=unread)
 
 
