@@ -21,7 +21,7 @@ from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import comparison_metadata, investigation_metadata
-from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
+from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import image
@@ -424,6 +424,19 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
                 "file": dg.MetadataValue.path(str(bench.store.report_path(metrics.identity))),
             },
         )
+        if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to
+            _keep_in_changelog(context, bench, metrics, standings)
         yield checks.reported_check(context.partition_key)
 
     return report
+
+
+def _keep_in_changelog(
+    context: dg.AssetExecutionContext, bench: stages.Workbench, evaluation: Evaluation, standings: Standings
+) -> None:
+    """Write an evaluation into its version's entry; a changelog that cannot be edited loses no report."""
+    try:
+        against = objections_to(bench, evaluation, standings)
+        shown.keep_in_changelog(bench, evaluation, standings, against)
+    except BadInput as bad:
+        context.log.warning("; ".join(map(str, bad.problems)))

@@ -17,7 +17,7 @@ from eval_pipeline.decisions import FailedCheck, Objections, Standings, objectio
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
-from eval_pipeline.orchestration.resources import PROGRESS, build_resources
+from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, build_resources
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
@@ -29,8 +29,6 @@ from eval_pipeline.store import AnswerTable, Compared, Scored
 
 INSTANCE_FILE = "dagster.yaml"
 LONGEST_REASON = 300
-PROCESS_TAG = ".dagster/eval_pipeline_process"
-"""Whose run it is, for the next command; tags that begin like this are not shown."""
 
 
 def open_instance(project: Project) -> dg.DagsterInstance:

@@ -2,8 +2,9 @@
 
 from eval_pipeline.reports.blocks import blocks_markdown
 from eval_pipeline.reports.cases import hidden_problems, named_things, size_of, worst_cases
+from eval_pipeline.reports.changelog import changelog_section, keep_in_changelog
 from eval_pipeline.reports.charts import image
-from eval_pipeline.reports.comparison import comparison_text, impact_table
+from eval_pipeline.reports.comparison import comparison_text
 from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
 from eval_pipeline.reports.investigation import investigation_blocks, investigation_data
 from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table, tables
@@ -29,13 +30,13 @@ from eval_pipeline.reports.tables import (
 
 # fmt: off
 __all__ = [
-    "Cell", "RunDocument", "Table", "blocks_markdown", "bullets", "comparison_chart", "comparison_data",
-    "comparison_text", "confusion_charts", "cross_tables", "diagnosis_table", "error_table",
-    "estimate_data", "evaluation_data", "flat", "gate_label", "group_tables", "hidden_problems", "image",
-    "impact_table", "investigation_blocks", "investigation_data", "metric_chart", "metric_table",
-    "model_list", "named_things", "overview_table", "plain", "probe_notes", "probe_section",
-    "probe_table", "readable", "report", "score_report", "signed_lines", "size_of", "suite_tables",
-    "table", "tables", "to_junit", "to_markdown", "to_report", "trend_chart", "trend_table", "units",
-    "worst_cases",
+    "Cell", "RunDocument", "Table", "blocks_markdown", "bullets", "changelog_section",
+    "comparison_chart", "comparison_data", "comparison_text", "confusion_charts", "cross_tables",
+    "diagnosis_table", "error_table", "estimate_data", "evaluation_data", "flat", "gate_label",
+    "group_tables", "hidden_problems", "image", "investigation_blocks", "investigation_data",
+    "keep_in_changelog", "metric_chart", "metric_table", "model_list", "named_things", "overview_table",
+    "plain", "probe_notes", "probe_section", "probe_table", "readable", "report", "score_report",
+    "signed_lines", "size_of", "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report",
+    "trend_chart", "trend_table", "units", "worst_cases",
 ]
 # fmt: on
