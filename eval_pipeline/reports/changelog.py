@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from eval_pipeline import prompts, stages
 from eval_pipeline.comparison import CaseChange, Comparison
 from eval_pipeline.decisions import Objections, Standings
-from eval_pipeline.numbers import NOTHING, Unit, change, counted, number
+from eval_pipeline.engines import read_engines
+from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.reports.cases import size_of
 from eval_pipeline.reports.markdown import bullets, flat, plain, table
@@ -24,30 +25,33 @@ def keep_in_changelog(
 ) -> bool:
     """Write an evaluation into its version's entry, if there is one; whether that changed anything.
 
-    Only the default sample counts: what a night asks afresh is history, and edits no file of people. An
-    incomplete evaluation says nothing.
+    Only the default sample and the version's own engine count: what a night asks afresh is history, what
+    another engine says is an experiment, and neither edits a file of people. An incomplete evaluation says
+    nothing.
     """
     outputs = evaluation.identity.outputs
     suite, version = bench.suite, outputs.version
     folder = bench.project.prompts(suite.name)
-    if outputs.sample != stages.DEFAULT_SAMPLE or evaluation.outage:
+    prompt = prompts.load_prompt(suite, folder, version, Problems())
+    engines = read_engines(bench.project.engines_file, Problems())
+    usual = (prompt and prompt.front.engine) or (engines and engines.default)
+    if outputs.sample != stages.DEFAULT_SAMPLE or outputs.engine != usual or evaluation.outage:
         return False
-    if not prompts.has_entry(prompts.read_changelog(folder, suite.name), version):
+    if prompt is None or not prompts.has_entry(prompts.read_changelog(folder, suite.name), version):
         return False
-    comparison = _comparison(bench, evaluation, standings)
+    comparison = _comparison(bench, evaluation, standings, prompt.front.predecessor)
     section = changelog_section(suite, evaluation, comparison, against)
     return prompts.edit_changelog(
         bench.project, suite.name, lambda text: prompts.with_evaluation(text, version, section)
     )
 
 
-def _comparison(bench: stages.Workbench, evaluation: Evaluation, standings: Standings) -> Comparison | None:
+def _comparison(
+    bench: stages.Workbench, evaluation: Evaluation, standings: Standings, before: str | None
+) -> Comparison | None:
     """The comparison with the version before, else with what would be replaced or the baseline."""
     known = [each.comparison for each in standings.all]
     version = evaluation.identity.outputs.version
-    folder = bench.project.prompts(bench.suite.name)
-    prompt = prompts.load_prompt(bench.suite, folder, version, Problems())
-    before = prompt.front.predecessor if prompt else None
     same = [each for each in known if each.identities and each.identities[0].version == before]
     golden, own = bench.store.golden(bench.suite.name), bench.store.answers(evaluation.identity.outputs)
     if before and not same and golden and own:
@@ -108,17 +112,19 @@ def _moved(suite: Suite, comparison: Comparison) -> list[str]:
     """Which cases improved and regressed by the headline metric."""
     unit = units(suite)[suite.headline]
     lines = [
-        f"{plain(_named(title, changes, unit))} ({suite.headline})"
-        for title, changes in (("Improved", comparison.improved), ("Regressed", comparison.regressed))
+        plain(f"{suite.headline} {verb} in {counted(len(changes), 'case')}: {_named(changes, unit)}.", 1000)
+        for verb, changes in (("improved", comparison.improved), ("regressed", comparison.regressed))
         if changes
     ]
-    return lines or ["No case moved."]
+    return lines or [f"{suite.headline} moved in no case."]
 
 
-def _named(title: str, changes: Sequence[CaseChange], unit: Unit) -> str:
-    some = [f"{each.case_id} {change(each.difference, unit)}" for each in changes[:MOST_CASES]]
+def _named(changes: Sequence[CaseChange], unit: Unit) -> str:
+    """The cases that moved most."""
+    ordered = sorted(changes, key=lambda each: (-abs(each.difference or 0.0), each.case_id))
+    some = [f"{flat(each.case_id, 60)} {change(each.difference, unit)}" for each in ordered[:MOST_CASES]]
     more = f" and {len(changes) - MOST_CASES:,} more" if len(changes) > MOST_CASES else ""
-    return f"{title} {counted(len(changes), 'case')}: {', '.join(some) or NOTHING}{more}"
+    return ", ".join(some) + more
 
 
 def _before(comparison: Comparison) -> str:
