@@ -55,6 +55,7 @@ SLOW = (
     "cli/test_journal.py",
     "cli/test_completing.py",
     "cli/test_prompt.py",
+    "cli/test_investigate.py",
     "cli/test_run.py",
     "cli/test_review.py",
     "orchestration/test_assets.py",

@@ -26,7 +26,8 @@ def excess_p(strata: Iterable[Stratum]) -> float:
     distribution = np.ones(1)
     observed = 0
     for stratum in strata:
-        if not 0 <= stratum.both <= min(stratum.inside, stratum.marked) <= stratum.total:
+        total, inside, marked, both = stratum
+        if max(inside, marked) > total or not max(0, inside + marked - total) <= both <= min(inside, marked):
             raise ValueError(f"{stratum} does not add up")
         distribution = np.convolve(distribution, _hypergeometric(stratum))
         observed += stratum.both
