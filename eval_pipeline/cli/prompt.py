@@ -110,9 +110,7 @@ def changelog(suite: str, version: str | None) -> None:
             continue
         bench = Workbench(project, chosen)
         result = latest_result(bench, each)
-        standings = result.standings()
-        against = objections_to(bench, result.evaluation, standings)
-        changed = keep_in_changelog(bench, result.evaluation, standings, against)
+        changed = keep_in_changelog(bench, result.evaluation, result.standings())
         say(f"{each}: {'its entry is written anew' if changed else 'its entry stays as it is'}.")
 
 

@@ -218,7 +218,7 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options, ou
         raise BadInput(outcome.problems)
     output.evaluated(bench, version, outcome, outcome.evaluation)
     try:
-        keep_in_changelog(bench, outcome.evaluation, outcome.standings, outcome.objections)
+        keep_in_changelog(bench, outcome.evaluation, outcome.standings)
     except BadInput as bad:  # what people wrote there cannot be read: that is no reason to lose the numbers
         _print_unusable("changelog", bad.problems)
     return bool(outcome.objections.blocking)

@@ -436,7 +436,6 @@ def _keep_in_changelog(
 ) -> None:
     """Write an evaluation into its version's entry; a changelog that cannot be edited loses no report."""
     try:
-        against = objections_to(bench, evaluation, standings)
-        shown.keep_in_changelog(bench, evaluation, standings, against)
+        shown.keep_in_changelog(bench, evaluation, standings)
     except BadInput as bad:
         context.log.warning("; ".join(map(str, bad.problems)))

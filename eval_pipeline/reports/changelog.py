@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from eval_pipeline import prompts, stages
 from eval_pipeline.comparison import CaseChange, Comparison
-from eval_pipeline.decisions import Objections, Standings
+from eval_pipeline.decisions import Objections, Standings, objections_to
 from eval_pipeline.engines import read_engines
 from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.problems import BadInput, Problems
@@ -20,9 +20,7 @@ MOST_CASES = 5
 LONGEST_REASON = 200
 
 
-def keep_in_changelog(
-    bench: stages.Workbench, evaluation: Evaluation, standings: Standings, against: Objections
-) -> bool:
+def keep_in_changelog(bench: stages.Workbench, evaluation: Evaluation, standings: Standings) -> bool:
     """Write an evaluation into its version's entry, if there is one; whether that changed anything.
 
     Only the default sample and the version's own engine count: what a night asks afresh is history, what
@@ -40,6 +38,7 @@ def keep_in_changelog(
     if prompt is None or not prompts.has_entry(prompts.read_changelog(folder, suite.name), version):
         return False
     comparison = _comparison(bench, evaluation, standings, prompt.front.predecessor)
+    against = objections_to(bench, evaluation, standings)
     section = changelog_section(suite, evaluation, comparison, against)
     return prompts.edit_changelog(
         bench.project, suite.name, lambda text: prompts.with_evaluation(text, version, section)
@@ -69,12 +68,10 @@ def changelog_section(
 ) -> str:
     """Against what, the table, which cases moved, and what speaks against the version."""
     outputs = evaluation.identity.outputs
-    about = f"on {outputs.engine}, {size_of(evaluation.summary)}"
-    head = (
-        f"Against {_short(_before(comparison))}, {about}:"
-        if comparison
-        else f"{about[:1].upper()}{about[1:]}:"
-    )
+    head = f"On {outputs.engine}, {size_of(evaluation.summary)}:"
+    if comparison:
+        cases, trials = counted(comparison.shared, "case"), counted(comparison.trials, "trial")
+        head = f"Against {_short(_before(comparison))}, on {outputs.engine}, {cases} × {trials}:"
     reasons = "; ".join(_reason(each.text) for each in against.blocking)
     verdict = (
         f"{outputs.version} {TITLES[against.state].partition(' ')[2]}{f': {reasons}' if reasons else ''}"

@@ -210,7 +210,7 @@ def test_a_better_version_becomes_active_and_the_old_one_is_archived(evaluated: 
     assert told.startswith(
         "# Changelog\n\n## guess v1.1 (2026-02-01, active)\n\n### Changes\n- Says more\n\n"
         "<!-- written by eval-pipeline, anew by every run -->\n"
-        "### Metrics impact\n\nAgainst v1.0, on recorded, 100 cases × 1 trial, 0 errors:\n\n"
+        "### Metrics impact\n\nAgainst v1.0, on recorded, 100 cases × 1 trial:\n\n"
         "| Metric | v1.0 | v1.1 | Delta |\n|---|---|---|---|\n| accuracy | 90.0 % | 99.0 % | +9.0 pp |\n"
     )
     assert "- accuracy improved in 9 cases: " in told
