@@ -1,7 +1,7 @@
 """What diagnoses mean: what a suite says of them, else what their shape tells."""
 
 import importlib
-import importlib.util
+from importlib.util import find_spec
 from typing import Protocol
 
 from eval_pipeline.suite import DiagnosisVocabulary, Kind, Role, Suite, suite_code
@@ -28,12 +28,12 @@ class Shape(Protocol):
 
 def vocabulary_of(suite: Suite) -> DiagnosisVocabulary:
     """What a suite says of its diagnoses in the module `diagnoses` beside it; nothing where it has none."""
-    name = f"eval_pipeline.suites.{suite.name}.{MODULE}"
+    package = f"eval_pipeline.suites.{suite.name}"
+    if find_spec(package) is None or find_spec(f"{package}.{MODULE}") is None:
+        return NOTHING_KNOWN
     with suite_code(suite.name, MODULE):
-        if importlib.util.find_spec(name) is None:
-            return NOTHING_KNOWN
-        vocabulary = importlib.import_module(name).VOCABULARY
-        assert isinstance(vocabulary, DiagnosisVocabulary), f"{name}.VOCABULARY is no DiagnosisVocabulary"
+        vocabulary = importlib.import_module(f"{package}.{MODULE}").VOCABULARY
+        assert isinstance(vocabulary, DiagnosisVocabulary), "VOCABULARY is no DiagnosisVocabulary"
         return vocabulary
 
 

@@ -83,6 +83,12 @@ def has_entry(text: str, version: str) -> bool:
     return _entry(text, version) is not None
 
 
+def has_evaluation(text: str, version: str) -> bool:
+    """Whether the entry of a version holds what an evaluation says."""
+    entry = _entry(text, version)
+    return entry is not None and _WRITTEN.search(entry[0]) is not None
+
+
 def stop_at_placeholder(folder: Path, suite: str, version: str) -> None:
     """Refuse a version whose entry does not say yet what changes."""
     text = read_changelog(folder, suite)

@@ -25,7 +25,8 @@ def keep_in_changelog(bench: stages.Workbench, evaluation: Evaluation, standings
 
     Only the default sample and the version's own engine count: what a night asks afresh is history, what
     another engine says is an experiment, and neither edits a file of people. An incomplete evaluation says
-    nothing.
+    nothing. Nor is a comparison with the version before replaced by another one, where that version was not
+    evaluated here: what an entry says must not depend on the machine.
     """
     outputs = evaluation.identity.outputs
     suite, version = bench.suite, outputs.version
@@ -35,9 +36,13 @@ def keep_in_changelog(bench: stages.Workbench, evaluation: Evaluation, standings
     usual = (prompt and prompt.front.engine) or (engines and engines.default)
     if outputs.sample != stages.DEFAULT_SAMPLE or outputs.engine != usual or evaluation.outage:
         return False
-    if prompt is None or not prompts.has_entry(prompts.read_changelog(folder, suite.name), version):
+    text = prompts.read_changelog(folder, suite.name)
+    if prompt is None or not prompts.has_entry(text, version):
         return False
-    comparison = _comparison(bench, evaluation, standings, prompt.front.predecessor)
+    before = prompt.front.predecessor
+    comparison = _comparison(bench, evaluation, standings, before)
+    if before and prompts.has_evaluation(text, version) and not _is_with(comparison, before):
+        return False
     against = objections_to(bench, evaluation, standings)
     section = changelog_section(suite, evaluation, comparison, against)
     return prompts.edit_changelog(
@@ -51,7 +56,7 @@ def _comparison(
     """The comparison with the version before, else with what would be replaced or the baseline."""
     known = [each.comparison for each in standings.all]
     version = evaluation.identity.outputs.version
-    same = [each for each in known if each.identities and each.identities[0].version == before]
+    same = [each for each in known if before and _is_with(each, before)]
     golden, own = bench.store.golden(bench.suite.name), bench.store.answers(evaluation.identity.outputs)
     if before and not same and golden and own:
         try:
@@ -61,6 +66,10 @@ def _comparison(
             same = []
     others = [each for each in reversed(known) if each.identities and each.identities[0].version != version]
     return next(iter((*same, *others)), None)
+
+
+def _is_with(comparison: Comparison | None, version: str) -> bool:
+    return comparison is not None and _before(comparison) == version
 
 
 def changelog_section(

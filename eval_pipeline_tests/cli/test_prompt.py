@@ -271,6 +271,19 @@ def test_a_run_writes_the_entry_of_its_version_and_a_rejected_one_says_why(evalu
     assert "ask-v1.0: has no entry in prompts/toy/CHANGELOG.md." in done.stdout
 
 
+def test_an_entry_does_not_depend_on_what_else_was_evaluated(evaluated: Project) -> None:
+    """On another machine the version before was never evaluated: what the entry says of it stays."""
+    file = prompt_file(evaluated, "guess-v1.3")
+    file.write_text(file.read_text().replace("status:", "predecessor: guess-v1.2\nstatus:"))
+    changelog(evaluated).write_text(ENTRIES)
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.3").returncode == 1
+    told = changelog(evaluated).read_text()
+    assert "| Metric | v1.2 | v1.3 | Delta |" in told
+    shutil.rmtree(evaluated.state / "outputs" / "toy" / "guess-v1.2")
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.3").returncode == 1
+    assert changelog(evaluated).read_text() == told
+
+
 @pytest.mark.parametrize("option", [("--sample", "nightly-2026-01-01"), ("--engine", "embedded")])
 def test_nights_and_experiments_write_nothing(evaluated: Project, option: tuple[str, str]) -> None:
     changelog(evaluated).write_text(ENTRIES)
