@@ -32,9 +32,9 @@ from eval_pipeline.prompts.versions import (
 # fmt: off
 __all__ = [
     "CHANGELOG", "FrontMatter", "Prompt", "Renderer", "Replaced", "active_versions", "as_written",
-    "changelog_lock", "edit_changelog", "following", "has_entry", "has_evaluation", "load_prompt", "load_prompts",
-    "next_version", "opening", "prompt_file", "prompt_name", "read_changelog", "replaced_by",
-    "stop_at_placeholder", "version_order", "versions_in", "with_activation", "with_entry",
-    "with_evaluation", "with_status", "write_edited",
+    "changelog_lock", "edit_changelog", "following", "has_entry", "has_evaluation", "load_prompt",
+    "load_prompts", "next_version", "opening", "prompt_file", "prompt_name", "read_changelog",
+    "replaced_by", "stop_at_placeholder", "version_order", "versions_in", "with_activation",
+    "with_entry", "with_evaluation", "with_status", "write_edited",
 ]
 # fmt: on
