@@ -28,6 +28,8 @@ FEWEST_OTHERS = 2
 """So many other evaluations must fail a case, at least, before it is suspect."""
 MOST_SUSPECT = 0.25
 """Where more of the cases fail everywhere, it is not the cases."""
+SMALLEST = 0.05
+"""Where what fewer of the failures have lies, nobody asks."""
 FEWEST_MADE = 5
 """So often a mistake must have been made elsewhere before one can say where it is ever made."""
 MOST_CASES = 5
@@ -116,7 +118,8 @@ DECISIVE, SUSPECT, PLACE, PART, SILENT, MISTAKE, FOLLOWS = range(7)
 
 def _of_sign(sign: Sign, places: Sequence[Circumstance], material: Material, failing: int) -> _Ranked:
     beyond = sign.strength * len(sign.keys) - failing * sign.usual
-    where = concentrations(places, material.observations, sign.keys)
+    shared = len(sign.keys) >= SMALLEST * failing
+    where = concentrations(places, material.observations, sign.keys) if shared else []
     near = next(
         (
             one

@@ -23,7 +23,7 @@ OF_EVERY_SUITE = {"error", "unjudged"}
 
 def kinds_in(suite: str) -> set[str]:
     """The kinds that a suite's code gives to diagnoses, read from its text."""
-    kinds = set()
+    kinds: set[str] = set()
     for file in (REPOSITORY / "eval_pipeline" / "suites" / suite).glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if (
@@ -31,7 +31,7 @@ def kinds_in(suite: str) -> set[str]:
                 and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Diagnosis"
             ):
                 first = node.args[0]
-                kinds |= {first.value} if isinstance(first, ast.Constant) else set()
+                kinds |= {str(first.value)} if isinstance(first, ast.Constant) else set()
     return kinds
 
 
