@@ -9,6 +9,7 @@
 # make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
+REPORTS_PORT ?= 3001
 UI ?= 1
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -26,7 +27,7 @@ locked = $(call packages,--require-hashes --requirement $(1))
 	browser local install lock clean
 
 demo: install
-	@$(BIN)/eval-pipeline demo --port $(PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
+	@$(BIN)/eval-pipeline demo --port $(PORT) --reports-port $(REPORTS_PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
 
 test: lint types tests
 
@@ -68,6 +69,7 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.rouge
 	$(BIN)/python -m benchmarks.embedders
 	$(BIN)/python -m benchmarks.span_labeling
+	$(BIN)/python -m benchmarks.report_page
 
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install

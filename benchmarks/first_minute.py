@@ -44,9 +44,10 @@ def report(what: str, seconds: float, most: float) -> None:
 
 def main() -> None:
     """Clone what is committed, run the demo, and print when what was there."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    with socket.socket() as free, socket.socket() as another:
+        for each in (free, another):
+            each.bind(("127.0.0.1", 0))
+        port, reports_port = free.getsockname()[1], another.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
         clone, log = Path(folder, "clone"), Path(folder, "log")
         subprocess.run(["git", "clone", "--quiet", Path.cwd(), clone], check=True)
@@ -54,7 +55,7 @@ def main() -> None:
         started = time.monotonic()
         with log.open("wb") as out:
             demo = subprocess.Popen(
-                ["make", "demo", f"PORT={port}"],
+                ["make", "demo", f"PORT={port}", f"REPORTS_PORT={reports_port}"],
                 cwd=clone,
                 env=own,
                 stdout=out,

@@ -73,6 +73,16 @@ def counted(count: int, what: str, several: str = "") -> str:
     return f"{count:,} {what if count == 1 else several or what + 's'}"
 
 
+def age(seconds: float) -> str:
+    """How long ago something was, as people say it: `5 min`, `3 h`, `12 days`."""
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440:,} days"
+
+
 def moment(text: str) -> str:
     """A moment in ISO 8601, in UTC, to the minute: `2026-03-01 10:00 UTC`."""
     return f"{text[:16].replace('T', ' ')} UTC"

@@ -31,6 +31,7 @@ LAYERS = (
     ("suites",),
     ("scoring",),
     ("comparison", "investigation"),
+    ("results",),
     ("store",),
     ("engines",),
     ("asking",),
@@ -38,7 +39,7 @@ LAYERS = (
     ("decisions",),
     ("reports",),
     ("orchestration",),
-    ("automation", "cli", "frames"),
+    ("automation", "cli", "frames", "serving"),
     ("definitions", "__main__"),
 )
 """Packages and modules from low to high: each imports only what stands in a row above its own."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.automation.alerts import look_at_runs, text_of
-from eval_pipeline.automation.incidents import Incidents
 from eval_pipeline.comparison import comparable
+from eval_pipeline.decisions import Incidents
 from eval_pipeline.project import Project
 from eval_pipeline.store import History, Store, database_url
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server

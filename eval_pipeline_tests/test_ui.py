@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -19,7 +17,8 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests.conftest import copy_project
+from eval_pipeline.store import Store, note_address
+from eval_pipeline_tests.conftest import REPOSITORY, copy_project
 from eval_pipeline_tests.running import baseline_outputs, command, environment, instance_in
 
 CHROMIUM = shutil.which("chromium")
@@ -39,6 +38,15 @@ pytestmark = [
 ]
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+REPORTS_PORT = free_port()
+
+
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which every version of a suite was evaluated by the command line."""
@@ -46,6 +54,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for folder in project.prompts("decomposition").parent.iterdir():
         if folder.name != "decomposition":  # the daemon would evaluate them meanwhile
             shutil.rmtree(folder)
+    note_address(project.state, f"http://127.0.0.1:{REPORTS_PORT}")  # as if the UI had been there before
     done = command(project, "run", "decomposition", "--prompt", "all")
     assert done.returncode == 1, done.stderr
     return project
@@ -53,15 +62,14 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def address(evaluated: Project) -> Iterator[str]:
-    """`dagster dev` on that project."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = (evaluated.root / "dev.log").open("wb")
+    """`eval-pipeline ui` on that project."""
+    port = free_port()
+    log = (evaluated.root / "ui.log").open("wb")
+    ports = ("--port", str(port), "--reports-port", str(REPORTS_PORT))
     server = subprocess.Popen(
-        [Path(sys.executable).with_name("dagster"), "dev", "--host", "127.0.0.1", "--port", str(port)],
+        [sys.executable, "-m", "eval_pipeline", "ui", *ports],
         cwd=evaluated.root,
-        env=environment(evaluated),
+        env=environment(evaluated) | {"PYTHONPATH": str(REPOSITORY)},
         stdout=log,
         stderr=log,
         start_new_session=True,
@@ -71,19 +79,15 @@ def address(evaluated: Project) -> Iterator[str]:
         wait_for(f"{url}/server_info", server)
         yield url
     finally:
-        os.killpg(server.pid, signal.SIGTERM)  # what it started as well: nothing is read afterwards
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
-            server.wait()
+        server.terminate()  # it ends what it started
+        server.wait(60)
         log.close()
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
     """Return when a server answers."""
     for _ in range(240):
-        assert server.poll() is None, "dagster dev stopped"
+        assert server.poll() is None, "the UI stopped"
         try:
             urllib.request.urlopen(url, timeout=5).close()  # noqa: S310
             return
@@ -128,6 +132,83 @@ def test_checks_are_green_and_red_and_say_why(page: Page, address: str) -> None:
     page.get_by_text("gate_concept_recall").first.click()
     expect(page.get_by_text(f"{V20}: 94.8 % is in the excellent zone").first).to_be_visible()
     expect(page.get_by_text("Succeeded", exact=True).first).to_be_visible()
+
+
+JOB = "decomposition_evaluation"
+
+
+def test_runs_of_the_command_line_are_on_the_home_page_and_on_the_jobs_page(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.get_by_text(JOB).first).to_be_visible()
+    expect(page.get_by_text("No runs")).to_have_count(0)
+    page.goto(f"{address}/locations/eval_pipeline/jobs/{JOB}/runs")
+    expect(page.get_by_text("Success", exact=True)).to_have_count(4)
+
+
+def test_a_click_leads_from_the_asset_to_the_report(page: Page, address: str, evaluated: Project) -> None:
+    page.goto(f"{address}/assets/decomposition/report?view=partitions&partition={V20}")
+    expect(page.get_by_text("✗ is blocked").first).to_be_visible()
+    with page.expect_popup() as opening:
+        page.get_by_text(f"http://127.0.0.1:{REPORTS_PORT}/decomposition/{V20}/").first.click()
+    report = opening.value
+    report.wait_for_load_state()
+    expect(report.get_by_text(f"{V20}: ✗ is blocked").first).to_be_visible()
+    evaluation = Store(evaluated.state).evaluation("decomposition", V20)
+    assert evaluation
+    assert report.url == f"http://127.0.0.1:{REPORTS_PORT}/decomposition/{V20}/{evaluation.id}/report.html"
+    assert report.evaluate("origin") == "null", "it is alone in a sandbox"
+    report.close()
+
+
+def test_one_asset_says_whether_the_active_version_passes_and_which_are_blocked(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/assets/decomposition/active_version?view=overview")
+    expect(page.get_by_text(f"{V12} ✓ passes, overall_index ").first).to_be_visible()
+    blocked = page.locator("tr", has=page.get_by_text(V20, exact=True))
+    expect(blocked.last).to_contain_text("is blocked")
+    page.goto(f"{address}/assets/decomposition/active_version?view=checks")
+    expect(page.get_by_text("active_version_passes").first).to_be_visible()
+    expect(page.get_by_text("Succeeded", exact=True).first).to_be_visible()
+
+
+def test_the_launchpad_shows_what_can_be_chosen(page: Page, address: str) -> None:
+    page.goto(f"{address}/locations/eval_pipeline/jobs/{JOB}/playground")
+    editor = page.locator(".CodeMirror").first
+    for line in ("engine: as_configured", "trials: as_configured", "sample: default"):
+        expect(editor).to_contain_text(line)
+    expect(page.get_by_text("No errors").first).to_be_visible()
+
+
+def test_zones_are_seen_on_a_small_screen_and_long_texts_open_at_their_top(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    try:
+        page.goto(f"{address}/assets/decomposition/metrics?view=overview")
+        row = page.locator("tr", has=page.get_by_text("concept_precision", exact=True)).last
+        expect(row).to_be_visible()
+        panel = (
+            page.get_by_text("Metadata", exact=True).first.locator("xpath=ancestor::div[5]").bounding_box()
+        )
+        for cell in (row.locator("td").nth(0), row.locator("td").nth(1)):
+            box = cell.bounding_box()
+            assert box
+            assert panel
+            assert box["x"] + box["width"] < panel["x"] + panel["width"]
+        page.goto(f"{address}/assets/decomposition/metrics?view=partitions&partition={V20}")
+        for title in ("chart", "worst_cases"):
+            page.locator("tr", has=page.get_by_text(title, exact=True)).last.get_by_text(
+                "[Show Markdown]"
+            ).click()
+            dialog = page.locator(".dagster-dialog")
+            expect(dialog.locator(".dagster-markdown")).to_be_visible()
+            page.wait_for_timeout(500)
+            box = dialog.bounding_box()
+            assert box
+            assert box["y"] >= 0, "its top is on the screen"
+            page.keyboard.press("Escape")
+            expect(dialog).to_have_count(0)
+    finally:
+        page.set_viewport_size({"width": 1600, "height": 1100})
 
 
 HOSTILE = "![x](http://127.0.0.1:9/track.png) http://evil.example www.evil.example <img src=http://127.0.0.1:9/i.png>"

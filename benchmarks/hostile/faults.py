@@ -162,6 +162,7 @@ class Server:
                 while self.fault and self.fault.endless:
                     writer.write(self.fault.endless)
                     await writer.drain()
+                    await asyncio.sleep(0)  # what is read at once would keep the loop from all others
             else:
                 writer.write(_said(right(prompt)).start)
             await writer.drain()
@@ -230,7 +231,7 @@ def _configure(project: Project, url: str) -> None:
     }
     prices = {"prompt": 0.15, "completion": 0.6}
     engine = {"kind": "endpoint", "url": url, "model": "m", "trials": 1, "attempts": 1, "prices": prices}
-    timeouts = {"connect": 2.0, "read": 2.0, "total": 2.0}
+    timeouts = {"connect": 5.0, "read": 5.0, "total": 5.0}
     engines = {"default": "e", "engines": {"e": {**engine, **limits, "timeouts": timeouts}}}
     project.engines_file.write_text(yaml.safe_dump(engines))
     prompt = recorded_toy.prompt_file(project, BEFORE)

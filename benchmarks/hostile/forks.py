@@ -35,7 +35,7 @@ def repository(root: Path) -> Project:
         file.write("  bot: {kind: callable, function: 'bot:answer', trials: 1}\n")
     (root / "bot.py").write_text(RIGHT_BOT)
     (root / ".gitignore").write_text(".eval/\n__pycache__/\n")
-    for name in ("Makefile", "constraints.txt"):
+    for name in ("Makefile", "requirements.lock"):
         (root / name).write_text("# as it is\n")
     recorded_toy.write_prompt(project, BOT, "status: active", "engine: bot")
     done(attempt(project, "run", "toy", "--prompt", BOT), 0, 1)
@@ -136,7 +136,7 @@ ATTACKS = {
     "another function": Attack(_other_function, 1, f"{BOT} (engine's files)"),
     "an engine of its own": Attack(_other_engines, 0, "whose change is not part of this evaluation", "HEAD~"),
     "another Makefile": Attack(_touched("Makefile"), 0, f"{BEFORE} (environment)"),
-    "other constraints": Attack(_touched("constraints.txt"), 0, f"{BEFORE} (environment)"),
+    "another lock": Attack(_touched("requirements.lock"), 0, f"{BEFORE} (environment)"),
     "another dagster.yaml": Attack(_touched("dagster.yaml"), 0, f"{BEFORE} (environment)"),
     "no active version": Attack(
         lambda project: recorded_toy.prompt_file(project, BEFORE).unlink(), 2, "no version of guess is active"

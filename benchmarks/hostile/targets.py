@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -113,5 +114,5 @@ def close_databases(project: Project) -> None:
     """Bring what is beside a database into it, so that each is one file."""
     for path in project.state.rglob("*"):
         if path.is_file() and _is_database(path):
-            with sqlite3.connect(path) as connection:
+            with closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

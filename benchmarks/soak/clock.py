@@ -11,6 +11,7 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("clock.c")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 """Without a C compiler the clock cannot be moved; libraries ask it in C, too."""
+MICROSECOND = datetime.timedelta(microseconds=1)
 AT_ONCE = 1.0
 """Seconds that may lie between when a clock is set and when it is looked at."""
 
@@ -28,9 +29,9 @@ class Clock:
 
     def _write(self) -> None:
         """The file is mapped by those who read it, so it is written in place."""
-        seconds = round(self._ahead.total_seconds()).to_bytes(8, "little", signed=True)
+        ahead = self._ahead // MICROSECOND * 1000
         handle = os.open(self._file, os.O_WRONLY | os.O_CREAT)
-        os.write(handle, seconds)
+        os.write(handle, ahead.to_bytes(8, "little", signed=True))
         os.close(handle)
 
     @property

@@ -234,7 +234,7 @@ class Soak:
 
     def _end_month(self) -> None:
         """A person forgets old answers of the journal; then everything is looked at."""
-        report = self._ask(Look(self._now, command=["journal", "purge", "--older-than", "90"]))
+        report = self._ask(Look(self._now, command=["journal", "purge", "--older-than", "90", "--yes"]))
         if report.code:
             self.troubles.append(f"journal purge ended with {report.code}")
         self.months.append(Month(books.disk(self.world.project), self._kilobytes))

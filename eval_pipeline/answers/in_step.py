@@ -10,7 +10,7 @@ import msgspec
 
 from eval_pipeline.answers.line_files import UNREADABLE, LineFormat, ended
 from eval_pipeline.answers.record import FIRST_TRIAL, Answer
-from eval_pipeline.files import Block, Part, line_blocks
+from eval_pipeline.files import Block, Part, line_blocks, may_repeat_keys
 from eval_pipeline.problems import Problems
 
 
@@ -62,6 +62,8 @@ class AnswersInStep:
         return []
 
     def _read(self, block: Block) -> None:
+        if may_repeat_keys(block.data):
+            raise OutOfStep
         lines = [line for line in BytesIO(ended(block.data)) if not line.isspace()]
         shortcut = self._format.shortcut
         usual = shortcut.lines(b"".join(lines)) if shortcut else [None] * len(lines)

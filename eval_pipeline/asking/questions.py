@@ -66,6 +66,12 @@ class Questions:
                 finally:
                     await asyncio.wait([following])
 
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every case's id, and the text that an engine reads of it, in the order of the golden table."""
+        with Renderer(self._prompt) as renderer:
+            for batch in self._batches(renderer, reads_prompt=True):
+                yield from ((each.case_id, each.prompt or "") for each in batch)
+
     def _batches(self, renderer: Renderer, reads_prompt: bool) -> Iterator[list[_Rendered]]:
         inputs = self._golden.inputs(self._suite)
         first = True

@@ -1,6 +1,5 @@
 """From failed checks and failed runs to messages that arrive."""
 
-import datetime
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -9,10 +8,11 @@ from urllib.parse import quote
 import dagster as dg
 from dagster import DagsterEventType
 
-from eval_pipeline.automation.incidents import Finding, Incident, Incidents, Kind, Message
+from eval_pipeline.decisions import Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.files import content_hash
+from eval_pipeline.orchestration import ACTIVE_PASSES, suite_of_job
 from eval_pipeline.project import Project
-from eval_pipeline.reports import Table, flat, readable, table
+from eval_pipeline.reports import incident_table, readable, table
 from eval_pipeline.secrets import keep_secret
 from eval_pipeline.store import database_url
 from eval_pipeline.timetable import Automation
@@ -83,9 +83,8 @@ def look_at_runs(instance: dg.DagsterInstance, incidents: Incidents, ui: str) ->
 
 
 def _subject(run: dg.DagsterRun) -> str | None:
-    suite, result, _ = run.job_name.rpartition("_evaluation")
-    version = run.tags.get("dagster/partition")
-    return f"{suite} {version}" if result and version else None
+    suite, version = suite_of_job(run.job_name), run.tags.get("dagster/partition")
+    return f"{suite} {version}" if suite and version else None
 
 
 def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iterator[Finding]:
@@ -94,7 +93,7 @@ def _findings(instance: dg.DagsterInstance, run: dg.DagsterRun, ui: str) -> Iter
         if entry.dagster_event is None:
             continue
         check = entry.dagster_event.asset_check_evaluation_data
-        if not check.passed:
+        if not check.passed and check.check_name != ACTIVE_PASSES:
             stopped_by_check |= bool(check.blocking)
             critical = check.severity == dg.AssetCheckSeverity.ERROR
             yield Finding(
@@ -165,33 +164,16 @@ def _send(url: str, kind: Kind, title: str, text: str, log: logging.Logger) -> s
 def _shown(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
     """All incidents, for the UI."""
     open_ = [each for each in incidents if each.closed_at is None]
-    rows = [
-        (
-            "open" if each.closed_at is None else "closed",
-            each.severity,
-            each.subject,
-            _moment(each.opened_at),
-            _moment(each.closed_at) if each.closed_at is not None else "",
-            str(each.relapses),
-            "; ".join(f"{finding.check}: {flat(finding.text, 200)}" for finding in each.findings),
-        )
-        for each in incidents
-    ]
-    header = ("state", "severity", "version", "opened", "closed", "relapses", "findings")
     return dg.AssetMaterialization(
         "alerts",
         metadata={
             "open": len(open_),
             "critical": sum(each.severity == "critical" for each in open_),
             "incidents": dg.MetadataValue.md(
-                table(Table(header, rows), LONGEST_TEXT) if incidents else "There are none."
+                table(incident_table(incidents), LONGEST_TEXT) if incidents else "There are none."
             ),
         },
     )
-
-
-def _moment(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _duration(seconds: float) -> str:

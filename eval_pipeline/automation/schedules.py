@@ -13,6 +13,9 @@ from eval_pipeline.prompts import active_versions, load_prompts
 from eval_pipeline.suite import Suite
 from eval_pipeline.timetable import Automation
 
+WEEKLY = "weekly"
+"""The schedule after whose evaluations the page of the week is written."""
+
 Versions = Callable[[], list[str]]
 
 
@@ -40,7 +43,7 @@ def build_schedules(
         _schedule(
             suite,
             job,
-            "weekly",
+            WEEKLY,
             times.weekly,
             times.timezone,
             current_versions,
@@ -74,7 +77,7 @@ def _schedule(
     )
     def schedule(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
         due = context.scheduled_execution_time.astimezone(ZoneInfo(timezone))
-        sample = f"{name}-{due:%Y-%m-%d}" + ("" if name == "weekly" else _time_of(cron, due))
+        sample = f"{name}-{due:%Y-%m-%d}" + ("" if name == WEEKLY else _time_of(cron, due))
         try:
             result = versions()
         except BadInput as bad:

@@ -30,11 +30,14 @@ __all__ = [
 
 COMMANDS = {
     "run": "Evaluate prompt versions: the same assets as in the UI.",
-    "compare": "Compare a version with its baseline or with another version.",
+    "compare": "Compare a version with its baseline or another version, or two files of results.",
     "investigate": "Say why a version fails, as far as the data tell.",
+    "report": "Write the report on an evaluation as one page for a browser, with every case.",
+    "case": "Show one case: question, expectation, answers, mistakes and scores.",
     "gate": "Decide whether a change may go in: for CI.",
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",
+    "dashboard": "Write one page over all suites: where everything stands, and how it went.",
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, probe them, and sign them off.",
@@ -44,6 +47,7 @@ COMMANDS = {
     "schema": "Write JSON Schemas of the YAML files, so that editors complete and check them.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
     "completion": "Print a script that completes commands in a shell.",
+    "ui": "Serve Dagster's UI and reports, on loopback.",
     "demo": "Evaluate everything there is, a line each, and serve the UI meanwhile.",
 }
 """In the order in which people meet them."""

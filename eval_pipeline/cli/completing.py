@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from eval_pipeline.files import LARGEST_YAML, file_bytes
 from eval_pipeline.project import Project
@@ -26,6 +27,17 @@ def suites(*more: str) -> Completer:
         yield from more
 
     return _completer(names)
+
+
+def suites_or_files() -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """The suites that begin as typed; where none does, the shell offers files."""
+    complete_suites = suites()
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        offered = [CompletionItem(name) for name in complete_suites(context, parameter, incomplete)]
+        return offered or [CompletionItem(incomplete, type="file")]
+
+    return complete
 
 
 def versions(*more: str, suite: str = "") -> Completer:

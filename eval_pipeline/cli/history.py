@@ -8,17 +8,16 @@ from eval_pipeline.cli import completing
 from eval_pipeline.comparison import series
 from eval_pipeline.files import export_ending, export_table, replacing
 from eval_pipeline.gates import GATES_FILE, read_gates
-from eval_pipeline.numbers import counted, number
+from eval_pipeline.numbers import counted
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.reports import Cell, Table, units
+from eval_pipeline.reports import history_table, rests_on
 from eval_pipeline.scoring import Point, history_rows, with_units
 from eval_pipeline.store import History, database_url, export
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import safe, say, write
 
-MOST_COLUMNS = 4
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
@@ -62,40 +61,12 @@ def _show(project: Project, suite: Suite, points: list[Point], last: int) -> Non
     if not points:
         say(f"No evaluation yet. Run: eval-pipeline run {suite.name}")
         return
-    unit = units(suite)
     gated = read_gates(suite, project.golden(suite.name) / GATES_FILE, Problems())
-    names = [suite.headline, *(name for name in gated if name != suite.headline)][:MOST_COLUMNS]
-    content = Table(
-        ("evaluated at", "version", "engine", "sample", "cases", *names, "gates"),
-        [
-            (
-                point.evaluated_at[:16].replace("T", " "),
-                point.version,
-                point.engine,
-                point.sample + (" (replay)" if point.replay else ""),
-                f"{point.cases:,}{_of(point)}",
-                *(number(point.quality.get(name), unit[name]) for name in names),
-                _state(point),
-            )
-            for point in points[-last:]
-        ],
-    )
-    print_table(content)
+    print_table(history_table(suite, gated, points[-last:]))
     for line in series(points[-last:]):
         values = [point.metrics.get(suite.headline) for point in line]
         first = line[0]
-        say(f"{suite.headline} of {first.version} on {first.engine}{_of(first)}: {sparkline(values)}")
-
-
-def _of(point: Point) -> str:
-    """The cases that numbers rest on, where they are not all."""
-    return f" ({point.held_out})" if point.held_out else ""
-
-
-def _state(point: Point) -> Cell:
-    if point.incomplete:
-        return Cell("✗ incomplete", "yellow")
-    return Cell("✓", "green") if point.passed else Cell("✗", "red")
+        say(f"{suite.headline} of {first.version} on {first.engine}{rests_on(first)}: {sparkline(values)}")
 
 
 def sparkline(values: list[float | None]) -> str:

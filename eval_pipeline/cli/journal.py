@@ -98,7 +98,7 @@ def _existing_journal(*, quiet: bool = False) -> Journal | None:
 
 def _print(rows: list[Usage]) -> None:
     from eval_pipeline.numbers import counted, number
-    from eval_pipeline.reports import Table
+    from eval_pipeline.reports import Table, spent
     from eval_pipeline.reports.console import print_table
 
     header = ("suite", "version", "day", "engine", "calls", "prompt tokens", "completion tokens", "cost")
@@ -121,16 +121,4 @@ def _print(rows: list[Usage]) -> None:
     )
     print_table(content)
     calls, hits = (sum(getattr(row, name) for row in rows) for name in ("calls", "hits"))
-    say(f"{counted(calls, 'call')} for {_spent(rows)}; {counted(hits, 'answer')} reused.")
-
-
-def _spent(rows: list[Usage]) -> str:
-    """What calls cost, and how many of them nobody knows the cost of."""
-    from eval_pipeline.numbers import counted, number
-
-    unknown = sum(row.calls for row in rows if row.dollars is None)
-    known = number(sum(row.dollars or 0.0 for row in rows), "dollars")
-    if not unknown:
-        return known
-    everything = unknown == sum(row.calls for row in rows)
-    return "an unknown cost" if everything else f"{known} and {counted(unknown, 'call')} of unknown cost"
+    say(f"{counted(calls, 'call')} for {spent(rows)}; {counted(hits, 'answer')} reused.")

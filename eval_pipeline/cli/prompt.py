@@ -7,7 +7,7 @@ import click
 from eval_pipeline import prompts
 from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.decisions import Refused, Standings, allow_activation, latest_result, objections_to
-from eval_pipeline.problems import Problems, bad_value, shown_path, without_problems
+from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import changelog_section, keep_in_changelog
 from eval_pipeline.stages import NotCurrent, Workbench
@@ -56,6 +56,8 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     is worse than the baseline or than the version it replaces by more than the gates allow, surely or
     possibly; and where its entry in the changelog does not say what changes. Nothing is deleted.
     """
+    from eval_pipeline.orchestration.launching import show_active_version
+
     project = Project.find()
     chosen = find_suite(project, suite)
     folder = project.prompts(chosen.name)
@@ -89,6 +91,10 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     say(f"{version} is active{archived}.")
     for note in comparison.notes if comparison else ():
         say(f"Note: {note}")
+    try:
+        show_active_version(Workbench(project, chosen))
+    except BadInput as bad:  # it is active all the same
+        say(f"Note: the UI will show it after the next evaluation: {bad}")
 
 
 @command.command("changelog")

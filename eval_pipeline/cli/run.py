@@ -29,6 +29,7 @@ from eval_pipeline.stages import (
     load_golden,
     prepare_asking,
 )
+from eval_pipeline.store import report_shelf
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
@@ -144,8 +145,10 @@ def _run(suite: str, version: str | None, options: Options, output: Screen, dry_
             said.update(new)
             output.unusable(bad.problems, each.name, one)
             codes.append(BAD_INPUT)
-    if suite == ALL and not dry_run:
-        _summarize(project, output)
+    if not dry_run:
+        if suite == ALL:
+            _summarize(project, output)
+        _refresh_dashboard(project, output)
     return max(codes)
 
 
@@ -161,6 +164,16 @@ def _summarize(project: Project, output: Screen) -> None:
     for check in refresh_summary(project):
         sign = "✓" if check.passed else "⚠"
         output.say(f"{sign} heritage summary: {readable(check.description or '')}")
+
+
+def _refresh_dashboard(project: Project, output: Screen) -> None:
+    """The page over all suites is as new as they are; what is wrong with it is no result of the run."""
+    from eval_pipeline.orchestration.launching import refresh_dashboard
+
+    try:
+        output.say(f"Dashboard: {shown_path(refresh_dashboard(project))}")
+    except Exception as error:
+        say(f"⚠ the dashboard was not written: {error}", err=True)
 
 
 def _versions(project: Project, suite: Suite, version: str | None) -> list[str]:
@@ -184,6 +197,10 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
     problems = Problems()
     read_engines(project.engines_file, problems)
     check_automation(project, problems)
+    try:
+        report_shelf(project.state)
+    except BadInput as bad:
+        problems.include(bad)
     for suite, version in chosen:
         read_gates(suite, project.golden(suite.name) / GATES_FILE, problems)
         check_settings(suite, project.golden(suite.name), problems)

@@ -8,14 +8,14 @@ import msgspec
 
 from eval_pipeline.asking import judged_context
 from eval_pipeline.cli import BLOCKED, completing
-from eval_pipeline.files import export_ending, export_table, readable_json
+from eval_pipeline.files import export_ending, export_table, readable_json, write_text
 from eval_pipeline.gates import GATES_FILE, override, read_gates
-from eval_pipeline.golden import shortfalls
+from eval_pipeline.golden import read_cases, shortfalls
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import Problems, shown_path
+from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.reports import flat, score_report
-from eval_pipeline.scoring import OutputsScorer, ScoredFile, case_rows, measured_models, summarize
+from eval_pipeline.reports import cases_data, flat, score_report
+from eval_pipeline.scoring import OutputsScorer, ScoredFile, Summary, case_rows, measured_models, summarize
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
@@ -38,6 +38,15 @@ from eval_pipeline.terminal import say
     type=click.Path(path_type=Path),
     help="Write a row for each case and trial to a file: .csv, .json or .parquet.",
 )
+@click.option(
+    "--cases", "with_cases", is_flag=True, help="With --json: add every case, its values and diagnoses."
+)
+@click.option(
+    "--report",
+    "page",
+    type=click.Path(path_type=Path),
+    help="Write a page for a browser, with every case, to an HTML file.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -48,6 +57,8 @@ def command(
     settings: tuple[str, ...],
     limits: str,
     file: Path | None,
+    with_cases: bool,
+    page: Path | None,
 ) -> None:
     """Score a file of recorded outputs against a golden set.
 
@@ -55,6 +66,8 @@ def command(
     """
     # Millions of small values that form no cycles: looking for cycles would take as long as scoring.
     gc.disable()
+    if with_cases and not as_json:
+        raise bad_value("--cases", "cases are a part of the JSON report", "Add --json.")
     if file is not None:
         export_ending(file)  # an ending that says nothing is found before anything is scored
     project = Project.find()
@@ -64,16 +77,21 @@ def command(
     given = _settings(settings)
     gates = override(read_gates(chosen, home / GATES_FILE, problems), limits, chosen)
     used = judged_context(project, chosen, golden, project.golden(chosen.name), settings=given)
-    scored = OutputsScorer(chosen, used, keep_diagnoses=not as_json).score(golden, outputs, problems)
+    keep = not as_json or with_cases or page is not None
+    scored = OutputsScorer(chosen, used, keep_diagnoses=keep).score(golden, outputs, problems)
     summary = summarize(chosen, scored.scores, gates, measured_models(chosen, used))
     _print_warnings(chosen, scored)
     if file is not None:
         rows = case_rows(scored.scores, chosen)
         export_table(file, rows)
         say(f"{counted(len(rows), 'row')} written to {shown_path(file)}", err=as_json)
+    if page is not None:
+        _write_page(page, chosen, summary, scored, golden, outputs)
+        say(f"Report: {shown_path(page)}", err=as_json)
     if as_json:
         unused = {**scored.unused._asdict(), "without_case": len(scored.unused.without_case)}
-        report = {**score_report(chosen, summary, used.settings), "outputs": unused}
+        cases = {"cases": cases_data(chosen, scored.scores)} if with_cases else {}
+        report = {**score_report(chosen, summary, used.settings), "outputs": unused, **cases}
         say(readable_json(report))
     else:
         from eval_pipeline.reports.console import print_gates, print_summary
@@ -81,6 +99,22 @@ def command(
         print_summary(chosen, summary)
         print_gates(chosen, summary, scored.scores)
     context.exit(0 if summary.passed else BLOCKED)
+
+
+def _write_page(
+    page: Path, suite: Suite, summary: Summary, scored: ScoredFile, golden: Path, outputs: Path
+) -> None:
+    """Outputs of another system as a page: the same as a report's, without anything to compare with."""
+    from eval_pipeline.reports.page.findings import Findings
+    from eval_pipeline.reports.page.report import report_page
+    from eval_pipeline.stages import Exhibit, Exhibits
+
+    answers = suite.answer_format(outputs).open(outputs, Problems())
+    exhibits = Exhibits(
+        (Exhibit(outputs.name, "version", answers, scored.scores),),
+        lambda: read_cases(suite, golden, Problems()),
+    )
+    write_text(page, report_page(Findings(suite, summary, scored.scores, exhibits)))
 
 
 def _home(project: Project, suite: Suite, golden: Path) -> Path:

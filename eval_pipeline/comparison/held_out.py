@@ -10,7 +10,7 @@ from eval_pipeline.comparison.pairing import left_out
 from eval_pipeline.gates import Gate, MeasuredModel
 from eval_pipeline.scoring import ALL, HeldOut, Interval, Part, Scores, Summary, metric_means, summarize
 from eval_pipeline.statistics.values import value_intervals
-from eval_pipeline.suite import Suite, all_metrics, quantities
+from eval_pipeline.suite import Metric, Suite, all_metrics, quantities
 
 
 def summarize_held_out(
@@ -33,7 +33,13 @@ def summarize_held_out(
         summary = summarize(suite, scores, gates, models)
         return replace(summary, problems=(problem, *summary.problems))
     summary = summarize(suite, own, gates, models)
-    held = HeldOut(attribute, value, summary.cases, _intervals(suite, own), _beside(suite, scores, held_out))
+    held = HeldOut(
+        attribute,
+        value,
+        summary.cases,
+        metric_intervals(all_metrics(suite), own),
+        _beside(suite, scores, held_out),
+    )
     units = {name: each.unit for name, each in quantities(suite).items()}
     results = [
         replace(each, message=f"{each.message} {held.text(each.metric, each.value, units[each.metric])}.")
@@ -44,8 +50,8 @@ def summarize_held_out(
     return replace(summary, held_out=held, gates=tuple(results))
 
 
-def _intervals(suite: Suite, scores: Scores) -> dict[str, Interval]:
-    metrics = all_metrics(suite)
+def metric_intervals(metrics: Sequence[Metric], scores: Scores) -> dict[str, Interval]:
+    """Where metrics would lie on other cases of the kind."""
     fractions = np.array([metric.unit == "fraction" for metric in metrics])
     low, high, cases = value_intervals(left_out(metrics, scores), fractions)
     return {

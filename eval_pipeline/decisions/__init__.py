@@ -3,6 +3,7 @@
 from eval_pipeline.decisions.approvals import Approval, keep_approval, read_approvals, result_key
 from eval_pipeline.decisions.candidates import candidates
 from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
+from eval_pipeline.decisions.incidents import COMPLETE, Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
 from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.pruning import (
@@ -13,7 +14,7 @@ from eval_pipeline.decisions.pruning import (
     size_of,
     superfluous_files,
 )
-from eval_pipeline.decisions.release import Refused, allow_activation, promote
+from eval_pipeline.decisions.release import Refused, allow_activation, approving, promote
 from eval_pipeline.decisions.results import (
     Result,
     latest_result,
@@ -23,6 +24,7 @@ from eval_pipeline.decisions.results import (
     standings_of,
 )
 from eval_pipeline.decisions.rules import rules_at, touched_rules
+from eval_pipeline.decisions.survey import MOST_INCIDENTS, SuiteSurvey, Survey, VersionSurvey, survey_of
 from eval_pipeline.decisions.touched import (
     Change,
     Touched,
@@ -33,12 +35,13 @@ from eval_pipeline.decisions.touched import (
 
 # fmt: off
 __all__ = [
-    "BROKEN", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "SIGNS", "Approval", "Change", "Decision",
-    "FailedCheck", "Keeping", "Objections", "Refused", "Result", "Standing", "Standings", "Superfluous",
-    "Touched",
-    "allow_activation", "candidates", "change_since", "crashed", "decide", "keep_approval", "latest_result",
-    "live_proposals", "objections", "objections_to", "only_unread_text_changed", "promote", "propose",
-    "read_approvals", "result_key", "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files",
-    "touched_rules", "touched_suites", "unusable", "worst",
+    "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MOST_INCIDENTS", "SIGNS", "Approval",
+    "Change", "Decision", "FailedCheck", "Finding", "Incident", "Incidents", "Keeping", "Kind", "Message",
+    "Objections", "Refused", "Result", "Standing", "Standings", "SuiteSurvey", "Superfluous", "Survey",
+    "Touched", "VersionSurvey", "allow_activation", "approving", "candidates", "change_since", "crashed",
+    "decide", "keep_approval", "latest_result", "live_proposals", "objections", "objections_to",
+    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at", "size_of",
+    "standing_of", "standings_of", "superfluous_files", "survey_of", "touched_rules", "touched_suites",
+    "unusable", "worst",
 ]
 # fmt: on

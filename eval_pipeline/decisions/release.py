@@ -2,7 +2,7 @@
 
 import datetime
 
-from eval_pipeline.decisions.objections import Standing, Standings
+from eval_pipeline.decisions.objections import Objections, Standing, Standings
 from eval_pipeline.decisions.results import Result, objections_to
 from eval_pipeline.store import Baseline, keep_baseline
 
@@ -42,16 +42,23 @@ def allow_activation(result: Result) -> Standing | None:
 
 def _refuse_what_is_held(result: Result, standings: Standings) -> None:
     """Refuse what speaks against a release, with what a person may do about it."""
-    holding = objections_to(result.bench, result.evaluation, standings).holding
-    if not holding:
+    against = objections_to(result.bench, result.evaluation, standings)
+    if not against.holding:
         return
-    lines = list(dict.fromkeys(each.text for each in holding))
-    for against in dict.fromkeys(each.against for each in holding):
-        metrics = dict.fromkeys(
-            metric for each in holding if each.against == against for metric in each.metrics
-        )
-        named = f" --against {against}" if against else ""
-        scope = "".join(f" --metric {metric}" for metric in metrics)
-        command = f"eval-pipeline approve {result.bench.suite.name} {result.version}{named}{scope} --reason …"
-        lines += [f"To let it pass all the same: {command}"] if metrics else []
+    lines = list(dict.fromkeys(each.text for each in against.holding))
+    commands = approving(result.bench.suite.name, result.version, against)
+    lines += [f"To let it pass all the same: {command}" for command in commands]
     raise Refused("\n".join(lines))
+
+
+def approving(suite: str, version: str, against: Objections) -> list[str]:
+    """The commands by which a person would approve what keeps a version from release."""
+    commands = []
+    for side in dict.fromkeys(each.against for each in against.holding):
+        own = [each for each in against.holding if each.against == side]
+        metrics = dict.fromkeys(metric for each in own for metric in each.metrics)
+        named = f" --against {side}" if side else ""
+        scope = "".join(f" --metric {metric}" for metric in metrics)
+        if metrics:
+            commands.append(f"eval-pipeline approve {suite} {version}{named}{scope} --reason …")
+    return commands

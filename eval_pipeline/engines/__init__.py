@@ -1,7 +1,15 @@
 """Engines: what answers a case."""
 
 from eval_pipeline.engines.budget import Purse
-from eval_pipeline.engines.configuration import answered_from, open_engine, open_judge, read_engines
+from eval_pipeline.engines.configuration import (
+    answered_from,
+    check_engine,
+    default_engine,
+    engines_for,
+    open_engine,
+    open_judge,
+    read_engines,
+)
 from eval_pipeline.engines.estimates import Estimate
 from eval_pipeline.engines.interface import Engine, Request
 from eval_pipeline.engines.journal import Journal, Usage
@@ -10,6 +18,6 @@ from eval_pipeline.engines.metered import MeteredEngine
 # fmt: off
 __all__ = [
     "Engine", "Estimate", "Journal", "MeteredEngine", "Purse", "Request", "Usage", "answered_from",
-    "open_engine", "open_judge", "read_engines",
+    "check_engine", "default_engine", "engines_for", "open_engine", "open_judge", "read_engines",
 ]
 # fmt: on

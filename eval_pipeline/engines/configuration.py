@@ -59,6 +59,11 @@ def open_engine(
     """The engine that a run uses: the one chosen, else the prompt's, else the default."""
     file = _engines(project)
     name = chosen or prompt.front.engine or file.default
+    _stop_unless_served(project, suite, file, name)
+    return file.engines[name].open(name, Use(project, suite, prompt, resources, sample))
+
+
+def _stop_unless_served(project: Project, suite: Suite, file: EnginesFile, name: str) -> None:
     if name not in file.engines:
         remedy = f"Engines of {project.engines_file.name}: {', '.join(file.engines)}."
         raise bad_value("engine", f"{name!r} is not an engine", remedy)
@@ -66,7 +71,23 @@ def open_engine(
         able = [each for each, entry in file.engines.items() if entry.serves(suite)]
         remedy = f"Engines of {project.engines_file.name} to choose from: {', '.join(able) or 'none'}."
         raise bad_value("engine", f"the suite {suite.name} has no {name} engine", remedy)
-    return file.engines[name].open(name, Use(project, suite, prompt, resources, sample))
+
+
+def check_engine(project: Project, suite: Suite, name: str) -> None:
+    """Refuse a name that is not an engine of the project for the suite."""
+    _stop_unless_served(project, suite, _engines(project), name)
+
+
+def default_engine(project: Project) -> str:
+    """The engine of all prompt versions that name none; blank where the file has problems."""
+    file = read_engines(project.engines_file, Problems())
+    return file.default if file else ""
+
+
+def engines_for(project: Project, suite: Suite) -> dict[str, str]:
+    """The engines that can answer for a suite, each with what it is."""
+    engines = _engines(project).engines
+    return {name: getattr(entry, "description", "") for name, entry in engines.items() if entry.serves(suite)}
 
 
 def answered_from(project: Project, files: Collection[PurePosixPath], suite: str) -> set[str]:

@@ -1,5 +1,6 @@
 """Files into typed records, and records into files."""
 
+from eval_pipeline.files.archives import archive_entries
 from eval_pipeline.files.columns import Kind, data_frame, export_ending, export_table, typed_table
 from eval_pipeline.files.hashes import canonical_json, content_hash, files_hash
 from eval_pipeline.files.json import may_repeat_keys, read_json, repeated_key
@@ -43,8 +44,8 @@ from eval_pipeline.files.yaml import LARGEST_YAML, parse_yaml, read_yaml
 # fmt: off
 __all__ = [
     "BYTE_ORDER_MARK", "LARGEST_YAML", "WHOLE", "Block", "Check", "FieldPath", "Glance", "Kind",
-    "Located", "Part", "RawLine", "Violation", "canonical_json", "content_hash", "data_frame",
-    "decode_block", "decode_line", "export_ending", "export_table", "file_bytes", "files_below",
+    "Located", "Part", "RawLine", "Violation", "archive_entries", "canonical_json", "content_hash",
+    "data_frame", "decode_block", "decode_line", "export_ending", "export_table", "file_bytes", "files_below",
     "files_hash", "is_aside", "is_there", "json_lines", "line_blocks", "may_repeat_keys", "no_checks",
     "no_glance", "parse_yaml", "parts_in_step", "read_bytes", "read_json", "read_json_blocks",
     "read_json_lines", "read_text", "read_tsv", "read_yaml", "readable_json", "remove", "repeated_key",

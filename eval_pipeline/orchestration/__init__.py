@@ -1,15 +1,18 @@
 """Dagster: assets, checks, resources, and launching runs."""
 
-from eval_pipeline.orchestration.assets import build_chain, build_job, evaluation_job
+from eval_pipeline.orchestration.assets import build_chain, build_job, evaluation_job, suite_of_job
 from eval_pipeline.orchestration.broken import build_broken, build_broken_job
-from eval_pipeline.orchestration.checks import COMPLETE, partitions_of
+from eval_pipeline.orchestration.checks import ACTIVE_PASSES, partitions_of
+from eval_pipeline.orchestration.dashboard import build_pages, refresh_pages
 from eval_pipeline.orchestration.heritage_summary import build_summary
 from eval_pipeline.orchestration.pruning import build_prune_job
 from eval_pipeline.orchestration.resources import build_resources
 
 # fmt: off
 __all__ = [
-    "COMPLETE", "build_broken", "build_broken_job", "build_chain", "build_job", "build_prune_job",
-    "build_resources", "build_summary", "evaluation_job", "partitions_of",
+    "ACTIVE_PASSES",
+    "build_broken", "build_broken_job", "build_chain", "build_job", "build_pages",
+    "build_prune_job", "build_resources", "build_summary", "evaluation_job", "partitions_of",
+    "refresh_pages", "suite_of_job",
 ]
 # fmt: on

@@ -1,64 +1,60 @@
 """Suite → assets: one function builds the chain that every suite gets.
 
-golden_set → model_outputs → case_scores → metrics → baseline_comparison → report
+golden_set → model_outputs → case_scores → metrics → baseline_comparison → report → active_version
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 import msgspec
 from msgspec.structs import replace
-from pydantic import Field
 
 from eval_pipeline import reports as shown
 from eval_pipeline import stages
-from eval_pipeline.answers import Stopping, parse_trials
+from eval_pipeline.answers import parse_trials
 from eval_pipeline.comparison import metric_trends
 from eval_pipeline.decisions import Standings, objections_to, propose, standings_of
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
+from eval_pipeline.orchestration.active_version import build_active_version
 from eval_pipeline.orchestration.checks import partitions_of
+from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, evaluation_schema
 from eval_pipeline.orchestration.io_manager import Report
-from eval_pipeline.orchestration.metadata import comparison_metadata, investigation_metadata
+from eval_pipeline.orchestration.metadata import (
+    comparison_metadata,
+    in_screens,
+    investigation_metadata,
+    metrics_metadata,
+    on_a_screen,
+    outputs_metadata,
+    page_link,
+    publish_report,
+    report_links,
+)
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.reports import image
-from eval_pipeline.revisions import HEAD
+from eval_pipeline.reports.page.findings import findings_of
+from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline.suite import Suite, quantities, suite_code
 
+STATE_TAG = "eval_pipeline/state"
+"""Whether a version passes, on the materialization of its report."""
+
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
-
-
-class EvaluationConfig(dg.Config):
-    """How a version is evaluated; every field has a sensible default."""
-
-    engine: str | None = Field(
-        default=None,
-        description="An engine of engines.yaml; by default the prompt's own, else the default one.",
-    )
-    trials: Any = Field(
-        default=None,
-        description="A number from 1 on, or a range such as {min: 1, max: 5}; by default the engine's own.",
-    )
-    sample: str = Field(
-        default=stages.DEFAULT_SAMPLE,
-        description="Answers of metered engines are reused within a sample; a new label asks afresh.",
-    )
-
-
-class ComparisonConfig(dg.Config):
-    """What an evaluation is compared with besides the baseline."""
-
-    since: str = Field(default=HEAD, description="A revision of Git: what was in use there is replaced.")
 
 
 def evaluation_job(suite: str) -> str:
     """The name of the job that runs a suite's whole chain."""
     return f"{suite}_evaluation"
+
+
+def suite_of_job(job: str) -> str:
+    """The suite whose chain a job runs; blank for other jobs."""
+    return job.removesuffix(evaluation_job("")) if job.endswith(evaluation_job("")) else ""
 
 
 def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
@@ -71,14 +67,15 @@ def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
 
 
 def build_chain(suite: Suite, project: Project) -> list[dg.AssetsDefinition]:
-    """The six assets of a suite, with their checks."""
+    """The seven assets of a suite, with their checks."""
     return [
         _golden_set(suite),
-        _model_outputs(suite),
+        _model_outputs(suite, project),
         _case_scores(suite),
         _metrics(suite, project),
         _baseline_comparison(suite),
         _report(suite),
+        build_active_version(suite),
     ]
 
 
@@ -89,6 +86,7 @@ def _asset(
     *,
     upstream: Sequence[str] = (),
     check_specs: Sequence[dg.AssetCheckSpec] = (),
+    config_schema: Mapping[str, dg.Field] | None = None,
 ) -> Callable[[Any], dg.AssetsDefinition]:
     """What all stages have in common. Their output is optional: bad input is a failed check, not a crash."""
     return dg.asset(
@@ -101,6 +99,7 @@ def _asset(
         output_required=False,
         ins={name: dg.AssetIn(key=[suite.name, name]) for name in upstream},
         check_specs=check_specs,
+        config_schema=config_schema,
     )
 
 
@@ -129,7 +128,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
             metadata={
                 "cases": facts.cases,
                 "golden_hash": facts.golden_hash,
-                "overview": dg.MetadataValue.md(shown.table(shown.overview_table(loaded.overview))),
+                **in_screens("overview", shown.table(shown.overview_table(loaded.overview))),
             },
         )
         yield from results
@@ -143,7 +142,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
     return golden_set
 
 
-def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
+def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
     description = f"What an engine answers to every case of {suite.name} with this version, in every trial."
 
     @_asset(
@@ -152,18 +151,18 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
         description,
         upstream=("golden_set",),
         check_specs=checks.output_specs(suite),
+        config_schema=evaluation_schema(suite, project),
     )
-    def model_outputs(
-        context: dg.AssetExecutionContext, golden_set: GoldenTable, config: EvaluationConfig
-    ) -> Results:
+    def model_outputs(context: dg.AssetExecutionContext, golden_set: GoldenTable) -> Results:
+        config = chosen(context)
         try:
             answers = stages.answer_cases(
                 _bench(context, suite),
                 golden_set,
                 context.partition_key,
-                engine=config.engine,
-                trials=parse_trials(config.trials),
-                sample=config.sample,
+                engine=config["engine"],
+                trials=parse_trials(config["trials"]),
+                sample=config["sample"],
                 progress=context.resources.progress(context.log),
             )
         except BadInput as bad:
@@ -172,44 +171,12 @@ def _model_outputs(suite: Suite) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             value=answers,
             data_version=dg.DataVersion(answers.identity.id),
-            metadata=_outputs_metadata(answers),
+            metadata=outputs_metadata(answers),
         )
         limits = _bench(context, suite).operation_gates
         yield from checks.output_checks(context.partition_key, answers.costs, limits)
 
     return model_outputs
-
-
-def _outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
-    identity, costs = answers.identity, answers.costs
-    errors = shown.table(shown.error_table(costs))
-    numbers = {
-        name: getattr(costs, name) for name in ("latency_p50_ms", "latency_p95_ms", "cost_usd", "tokens")
-    }
-    return {
-        "engine": identity.engine,
-        "model": identity.model,
-        "sample": identity.sample,
-        "trials": identity.trials,
-        **_stopping_metadata(answers.stopping),
-        "answers": costs.answers,
-        "errors": costs.error_count,
-        **{name: value for name, value in numbers.items() if value is not None},
-        **({"error_kinds": dg.MetadataValue.md(errors)} if costs.errors else {}),
-        "outputs_id": identity.id,
-        "file": dg.MetadataValue.path(str(answers.path)),
-    }
-
-
-def _stopping_metadata(stopping: Stopping | None) -> dict[str, Any]:
-    if stopping is None:
-        return {}
-    return {
-        "stopping": stopping.text,
-        "stopped_because": stopping.reason,
-        "most_trials": stopping.plan.max,
-        "calls_saved": stopping.calls_saved,
-    }
 
 
 def _case_scores(suite: Suite) -> dg.AssetsDefinition:
@@ -274,44 +241,17 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         varies, run = model_outputs.varies, context.run.run_id
         point, alike = stages.add_to_history(bench, run, case_scores, evaluation, varies=varies)
         trends = metric_trends(suite, gates, alike)
-        summary = evaluation.summary
-        chart = shown.metric_chart(suite, summary, gates)
-        worst = shown.worst_cases(suite, evaluation.case_results, case_scores.scores)
-        models = shown.model_list(summary)
-        tables = [*shown.group_tables(suite, summary), *shown.suite_tables(suite, summary)]
-        confusion = shown.confusion_charts(suite, summary)
+        scores = case_scores.scores
         yield dg.MaterializeResult(
             value=evaluation,
             data_version=dg.DataVersion(evaluation.id),
-            metadata={
-                "metrics": dg.MetadataValue.md(shown.table(shown.metric_table(suite, summary))),
-                **({"models": dg.MetadataValue.md(models)} if models else {}),
-                "chart": dg.MetadataValue.md(image(chart, "gated metrics by zone")),
-                **({"confusion": dg.MetadataValue.md(confusion)} if confusion else {}),
-                "worst_cases": dg.MetadataValue.md(worst),
-                "tables": dg.MetadataValue.md(shown.tables(tables) or "none"),
-                "trend": dg.MetadataValue.md(image(shown.trend_chart(suite, alike), "trend")),
-                "trends": dg.MetadataValue.md(shown.table(shown.trend_table(trends))),
-                "replay": point.replay,
-                "evaluation": evaluation.id,
-                "cases": summary.cases,
-                **({"held_out": summary.held_out.size} if summary.held_out else {}),
-                "trials": summary.trials,
-                "errors": summary.error_count,
-                **_numeric(evaluation),
-            },
+            metadata=metrics_metadata(bench, evaluation, scores, alike, trends, point.replay),
         )
-        yield from checks.gate_checks(suite, gated, evaluation, case_scores.scores)
+        page = page_link(bench, evaluation.identity)
+        yield from checks.gate_checks(suite, gated, evaluation, scores, page)
         yield checks.trend_check(context.partition_key, len(alike), trends)
 
     return metrics
-
-
-def _numeric(evaluation: Evaluation) -> dict[str, float]:
-    """Metrics as plain numbers, which Dagster plots over time; none where they say nothing."""
-    if evaluation.outage:
-        return {}
-    return {name: each.value for name, each in evaluation.summary.metrics.items() if each.value is not None}
 
 
 def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
@@ -350,7 +290,8 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 progress=context.resources.progress(context.log),
             )
             standings = standings_of(bench.rules_folder, compared)
-            result = checks.regression_check(suite, context.partition_key, standings, metrics.outage)
+            page = page_link(bench, metrics.identity)
+            result = checks.regression_check(suite, context.partition_key, standings, page, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
@@ -401,31 +342,40 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         beside = stages.evaluations_beside(bench, metrics)
         try:
             versions = shown.tables(shown.cross_tables(suite, beside))
+            page = report_page(findings_of(bench, model_outputs, case_scores, metrics, baseline_comparison))
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
         standings = standings_of(bench.rules_folder, baseline_comparison)
+        against = objections_to(bench, metrics, standings)
         text = shown.report(
             suite,
             metrics,
             case_scores.scores,
             standings,
-            objections_to(bench, metrics, standings),
+            against,
             model_outputs.stopping,
             baseline_comparison.proposal,
             beside,
             model_outputs.costs,
         )
         yield dg.MaterializeResult(
-            value=Report(metrics.identity, text),
+            value=Report(metrics.identity, text, page),
             metadata={
-                **({"versions": dg.MetadataValue.md(versions)} if versions else {}),
-                "report": dg.MetadataValue.md(text),
-                "file": dg.MetadataValue.path(str(bench.store.report_path(metrics.identity))),
+                "verdict": shown.TITLES[against.state],
+                **report_links(bench, metrics.identity),
+                "report": on_a_screen(text),
+                **(in_screens("versions", versions) if versions else {}),
             },
+            tags={STATE_TAG: against.state},
         )
         if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to
             _keep_in_changelog(context, bench, metrics, standings)
+        try:
+            publish_report(bench, metrics.identity)
+        except BadInput as bad:
+            yield checks.problems_check(checks.REPORTED, bad.problems)
+            return
         yield checks.reported_check(context.partition_key)
 
     return report

@@ -9,13 +9,14 @@ import msgspec
 
 from eval_pipeline.answers import Costs, Outage, error_lines
 from eval_pipeline.comparison import MetricTrend
-from eval_pipeline.decisions import Standing, Standings, objections
+from eval_pipeline.decisions import COMPLETE, Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
 from eval_pipeline.golden import shortfalls
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports import (
+    VersionState,
     bullets,
     hidden_problems,
     named_things,
@@ -40,7 +41,6 @@ SIGNED_OFF = "signed_off"
 PROBES = "probes"
 PROMPT_VALID = "prompt_valid"
 ANSWERED = "answered"
-COMPLETE = "complete"
 SCORED = "scored"
 REPORTED = "reported"
 LATENCY = "latency"
@@ -48,6 +48,8 @@ COST = "cost"
 GATES_VALID = "gates_valid"
 REGRESSION = "regression"
 TREND = "trend"
+ACTIVE_PASSES = "active_version_passes"
+"""It is about the version in use, whichever one a run evaluates."""
 
 
 def partitions_of(suite: str) -> dg.DynamicPartitionsDefinition:
@@ -64,7 +66,8 @@ def speaks_for_itself(check: str, evaluation: Evaluation) -> bool:
     """Whether a check says of an evaluation what its gates, limits, comparison, outage or sign-off say."""
     if check == ANSWERED:
         return evaluation.outage is not None
-    return check in (SIGNED_OFF, COMPLETE, LATENCY, COST, REGRESSION) or check.startswith(gate_check(""))
+    spoken_for = (SIGNED_OFF, COMPLETE, LATENCY, COST, REGRESSION, ACTIVE_PASSES)
+    return check in spoken_for or check.startswith(gate_check(""))
 
 
 def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
@@ -231,8 +234,13 @@ def reported_check(version: str) -> dg.AssetCheckResult:
     return _passed(REPORTED, f"{version}: the report is made.")
 
 
-def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores) -> Checks:
-    """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open."""
+def gate_checks(
+    suite: Suite, gated: Sequence[str], evaluation: Evaluation, scores: Scores, page: Mapping[str, Any]
+) -> Checks:
+    """In which zone each gated metric is, and what a bad one is made of; an outage leaves that open.
+
+    `page` is the link to the report, where there is one.
+    """
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
     named = named_things(suite, evaluation.summary, scores)
@@ -248,14 +256,19 @@ def gate_checks(suite: Suite, gated: Sequence[str], evaluation: Evaluation, scor
             yield _undecided(gate_check(name), version)
         elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
-            yield _gate_check(suite, version, results[name], named.get(name, []), hidden)
+            yield _gate_check(suite, version, results[name], named.get(name, []), hidden, page)
         else:
             message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), message)
 
 
 def _gate_check(
-    suite: Suite, version: str, result: GateResult, named: Sequence[str], hidden: str
+    suite: Suite,
+    version: str,
+    result: GateResult,
+    named: Sequence[str],
+    hidden: str,
+    page: Mapping[str, Any],
 ) -> dg.AssetCheckResult:
     by_case = f" By case: {'; '.join(named)}." if named else ""
     return _result(
@@ -272,6 +285,7 @@ def _gate_check(
                 if result.status == "fail"
                 else {}
             ),
+            **page,
         },
     )
 
@@ -303,7 +317,11 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
 
 
 def regression_check(
-    suite: Suite, version: str, standings: Standings, outage: Outage | None = None
+    suite: Suite,
+    version: str,
+    standings: Standings,
+    page: Mapping[str, Any],
+    outage: Outage | None = None,
 ) -> dg.AssetCheckResult:
     """What became of a version against its baseline and against what it would replace."""
     if outage:
@@ -322,7 +340,7 @@ def regression_check(
         passed=against.state in ("pass", "approved") and standings.baseline is not None,
         severity=_severity("critical" if against.blocking else "warning"),
         description="\n".join([*lines, *([standings.note] if standings.note else ())]),
-        metadata=by_comparison(standings, _numbers),
+        metadata={**by_comparison(standings, _numbers), **page},
     )
 
 
@@ -335,6 +353,17 @@ def _numbers(standing: Standing) -> dict[str, Any]:
         "cases_regressed": len(comparison.regressed),
         "cases_improved": len(comparison.improved),
     }
+
+
+def active_check(states: Sequence[VersionState]) -> dg.AssetCheckResult:
+    """Whether the versions in use pass; none in use, or one that was not evaluated, does not."""
+    active = [each for each in states if each.status == "active"]
+    return _result(
+        check_name=ACTIVE_PASSES,
+        passed=bool(active) and all(each.passes for each in active),
+        severity=_severity("critical" if any(each.brief for each in active) else "warning"),
+        description="\n".join(each.text for each in active) or "No version is active.",
+    )
 
 
 def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:

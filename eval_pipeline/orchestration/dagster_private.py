@@ -3,7 +3,9 @@
 Two parts save time where nothing is asked. Dagster's event log opens and closes a file for each of the
 some 160 events of an evaluation, which is half of a run; here its files stay open. To keep what steps
 print, Dagster starts four processes; here it goes to the caller. And of a run that is deleted Dagster keeps
-what its checks said; here that is deleted, too. Without them Dagster's own way serves.
+what its checks said; here that is deleted, too. And to a run in this process Dagster gives no code location,
+so that neither the home page nor the timeline nor the job's page would show it; here it gets the one that the
+UI loads. Without them Dagster's own way serves.
 """
 
 from __future__ import annotations
@@ -13,11 +15,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagster._core.remote_origin import (
+    ManagedGrpcPythonEnvCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance, EventLogEntry
@@ -28,6 +37,8 @@ FOLDER = Path("history", "runs")
 """Where Dagster keeps its event log by default."""
 CHECKS = "asset_check_executions"
 """The table of what checks said."""
+REPOSITORY = "__repository__"
+"""What Dagster calls that which a code location holds."""
 AT_ONCE = 500
 MOST_OPEN = 8
 BUSY_SECONDS = 60.0
@@ -54,6 +65,16 @@ def settings_of_a_run(configured: Mapping[str, Any], state: Path) -> dict[str, A
             "class": NoOpComputeLogManager.__name__,
         }
     return settings
+
+
+def show_runs_of(instance: DagsterInstance, job: str, *, module: str, location: str) -> None:
+    """Let runs that this process makes of a job be known as runs of the code location that the UI loads."""
+    loaded = LoadableTargetOrigin(module_name=module)
+    origin = RemoteJobOrigin(
+        RemoteRepositoryOrigin(ManagedGrpcPythonEnvCodeLocationOrigin(loaded, location), REPOSITORY), job
+    )
+    create = partial(instance.create_run_for_job, remote_job_origin=origin)
+    instance.create_run_for_job = create  # type: ignore[method-assign]
 
 
 def forget_checks(instance: DagsterInstance) -> None:

@@ -26,6 +26,8 @@ class Report(msgspec.Struct, frozen=True):
 
     identity: Identity
     text: str
+    page: str = ""
+    """The same for a browser; blank where it is loaded from the store."""
 
     def to_pandas(self) -> pd.DataFrame:
         """One row: what the report is about, and its text in Markdown."""
@@ -65,7 +67,7 @@ class StoreIOManager(dg.ConfigurableIOManager):
         elif isinstance(obj, Compared):
             store.keep_compared(obj)
         elif isinstance(obj, Report):
-            store.keep_report(obj.identity, obj.text)
+            store.keep_report(obj.identity, obj.text, obj.page)
         else:
             raise TypeError(f"{context.asset_key.to_user_string()} returned {type(obj).__name__}")
         if context.run_id != self._run_id:

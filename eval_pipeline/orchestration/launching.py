@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import dagster as dg
@@ -14,6 +15,7 @@ import yaml
 from eval_pipeline.answers import Costs, Stopping
 from eval_pipeline.asking import Progress
 from eval_pipeline.decisions import FailedCheck, Objections, Standings, objections_to, standings_of
+from eval_pipeline.engines import check_engine
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
@@ -28,21 +30,29 @@ from eval_pipeline.stages import Workbench
 from eval_pipeline.store import AnswerTable, Compared, Scored
 
 INSTANCE_FILE = "dagster.yaml"
+DEFAULT_INSTANCE = Path(__file__).resolve().with_name(INSTANCE_FILE)
 LONGEST_REASON = 300
+MODULE, LOCATION = "eval_pipeline.definitions", "eval_pipeline"
+"""What the UI loads, and what it calls it; `workspace.yaml` says the same."""
 
 
 def open_instance(project: Project) -> dg.DagsterInstance:
-    """The Dagster instance in the project's state folder, configured by the project's `dagster.yaml`."""
+    """The Dagster instance in the project's state folder, configured by the project's `dagster.yaml`.
+
+    One that has none is configured as this project is: without telemetry and without pop-ups.
+    """
     project.state.mkdir(parents=True, exist_ok=True)
-    configuration = project.state / INSTANCE_FILE
-    if not configuration.exists() and (project.root / INSTANCE_FILE).is_file():
+    configuration, own = project.state / INSTANCE_FILE, project.root / INSTANCE_FILE
+    is_default = configuration.is_symlink() and configuration.readlink() == DEFAULT_INSTANCE
+    if not configuration.exists() or (is_default and own.is_file()):
         configuration.unlink(missing_ok=True)
-        configuration.symlink_to(project.root / INSTANCE_FILE)
+        configuration.symlink_to(own if own.is_file() else DEFAULT_INSTANCE)
     os.environ[STATE_VARIABLE] = str(project.state)
     # Dagster creates its tables on first use, and two first uses at once get in each other's way.
     with (project.state / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        settings = _settings(_configured(configuration), project.state)
+        configured, private = _configured(configuration), _private()
+        settings = private.settings_of_a_run(configured, project.state) if private else {}
         try:
             return dg.DagsterInstance.local_temp(str(project.state), overrides=settings)
         except dg.DagsterInvalidConfigError as error:
@@ -72,13 +82,13 @@ def _unusable(file: Path, *reasons: str) -> BadInput:
     return BadInput(list(problems))
 
 
-def _settings(configured: Mapping[str, Any], state: Path) -> dict[str, Any]:
-    """What makes a run in this process faster; nothing where this Dagster has no such parts any more."""
+def _private() -> ModuleType | None:
+    """The door to Dagster's private parts; None where this Dagster has no such parts any more."""
     try:
-        from eval_pipeline.orchestration.dagster_private import settings_of_a_run
+        import eval_pipeline.orchestration.dagster_private as private
     except ImportError:
-        return {}
-    return settings_of_a_run(configured, state)
+        return None
+    return private
 
 
 def _end_dead_runs(instance: dg.DagsterInstance) -> None:
@@ -131,11 +141,32 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         return list(result.get_asset_check_evaluations())
 
 
+def refresh_dashboard(project: Project) -> Path:
+    """Write the page over all suites anew, and tell Dagster; where it is."""
+    from eval_pipeline.orchestration.dashboard import refresh_pages
+
+    events = refresh_pages(project)
+    with open_instance(project) as instance:
+        for event in events:
+            instance.report_runless_asset_event(event)
+    return Path(str(events[0].metadata["path"].value))
+
+
+def show_active_version(bench: Workbench) -> None:
+    """Let the UI show which version is in use now, and where it stands."""
+    from eval_pipeline.orchestration.active_version import refresh_active_version
+
+    with open_instance(bench.project) as instance:
+        refresh_active_version(instance, bench)
+
+
 def execute(
     bench: Workbench, version: str, config: Mapping[str, Any], progress: Progress, since: str = HEAD
 ) -> Outcome:
     """Run the whole chain for a version; what it would replace is what was in use at a revision of Git."""
     project, suite = bench.project, bench.suite
+    if config.get("engine"):
+        check_engine(project, suite, config["engine"])
     chain = assets.build_chain(suite, project)
     definitions = dg.Definitions(
         assets=chain,
@@ -143,13 +174,15 @@ def execute(
         resources=build_resources(project),
         executor=dg.in_process_executor,
     )
-    partitions = partitions_of(suite.name).name
+    partitions, job = partitions_of(suite.name).name, assets.evaluation_job(suite.name)
     with open_instance(project) as instance:
         _end_dead_runs(instance)
+        if private := _private():
+            private.show_runs_of(instance, job, module=MODULE, location=LOCATION)
         if partitions and not instance.has_dynamic_partition(partitions, version):
             instance.add_dynamic_partitions(partitions, [version])
         given = {name: msgspec.to_builtins(value) for name, value in config.items() if value is not None}
-        result = definitions.resolve_job_def(assets.evaluation_job(suite.name)).execute_in_process(
+        result = definitions.resolve_job_def(job).execute_in_process(
             instance=instance,
             partition_key=version,
             run_config={

@@ -51,3 +51,51 @@ def brief_of_problems(suite: str, version: str, problems: Sequence[Problem]) -> 
 def brief_table(briefs: Sequence[Brief]) -> Table:
     """All of them, in the order in which they were evaluated."""
     return Table(("suite", "version", "headline", "verdict", "what to look at"), briefs)
+
+
+class VersionState(NamedTuple):
+    """Where a version stands by its latest evaluation; without one, nothing is known of it."""
+
+    version: str
+    status: str
+    brief: Brief | None = None
+    state: str = "unknown"
+    engine: str = ""
+    evaluated_at: str = ""
+    edited: bool = False
+    """Whether its file is another one since."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether nothing blocks it."""
+        return self.state in ("pass", "warn", "approved")
+
+    @property
+    def verdict(self) -> Cell:
+        """In a few words."""
+        return self.brief.verdict if self.brief else UNUSABLE
+
+    @property
+    def text(self) -> str:
+        """In a line."""
+        headline = f", {self.brief.headline}" if self.brief and self.brief.headline else ""
+        edited = "; its file was edited since" if self.edited else ""
+        return f"{self.version} {self.verdict.text}{headline}{edited}"
+
+
+def version_table(states: Sequence[VersionState]) -> Table:
+    """All versions of a suite; what is most to be seen stands first, since the place may be narrow."""
+    rows = []
+    for each in states:
+        sign, _, verdict = each.verdict.text.partition(" ")
+        evaluated = each.evaluated_at[:16].replace("T", " ")
+        headline = each.brief.headline if each.brief else ""
+        rows.append((sign, each.version, verdict, each.status, headline, evaluated, each.engine))
+    return Table(("", "version", "verdict", "status", "headline", "evaluated", "engine"), rows)
+
+
+def version_reasons(states: Sequence[VersionState]) -> list[str]:
+    """What to look at, of each version that does not simply pass."""
+    reasons = {each.version: each.brief.reason if each.brief else "" for each in states}
+    reasons |= {each.version: "its file was edited since" for each in states if each.edited}
+    return [f"{version}: {reason}" for version, reason in reasons.items() if reason]

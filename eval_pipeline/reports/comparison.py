@@ -11,6 +11,8 @@ from eval_pipeline.reports.tables import bounded, units
 from eval_pipeline.suite import Suite
 
 LONGEST_EXAMPLE = 600
+MOST_CASES = 500
+"""So many cases are listed; the JSON of a comparison has all of them."""
 CHANGE = ("before", "after", "difference")
 INTERVAL = "95 % CI"
 VERDICT_COLOURS: dict[str, Colour] = {"improved": "green", "inconclusive": "yellow", "regressed": "red"}
@@ -173,8 +175,12 @@ def moved_tables(suite: Suite, comparison: Comparison) -> list[Table]:
     cases = [
         Table(
             ("case", *CHANGE),
-            [(each.case_id, *_moved(each.before, each.after, each.difference, unit)) for each in changes],
+            [
+                (each.case_id, *_moved(each.before, each.after, each.difference, unit))
+                for each in changes[:MOST_CASES]
+            ],
             f"Cases that {verdict} ({suite.headline})",
+            f"{MOST_CASES} of {len(changes):,}." if len(changes) > MOST_CASES else "",
         )
         for verdict, changes in (("regressed", comparison.regressed), ("improved", comparison.improved))
     ]
@@ -203,7 +209,7 @@ def example_text(suite: Suite, comparison: Comparison) -> str:
 def left_out(comparison: Comparison) -> list[str]:
     """The cases that could not be compared, one sentence for each reason."""
     return [
-        f"{title} ({len(names):,}): {', '.join(names)}."
+        f"{title} ({len(names):,}): {', '.join(names[:MOST_CASES])}{' …' * (len(names) > MOST_CASES)}."
         for title, names in (
             ("New cases, not compared", comparison.appeared),
             ("Cases that vanished", comparison.vanished),

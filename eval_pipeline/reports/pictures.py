@@ -1,17 +1,15 @@
 """Charts of an evaluation and of a comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.gates import Bound, Gate
-from eval_pipeline.numbers import Unit, change, counted, number
-from eval_pipeline.reports.charts import AMBER, GOLD, GREEN, GREY, RED, Bar, bars, heatmap, image, line
+from eval_pipeline.numbers import Unit, change, number
+from eval_pipeline.reports.charts import AMBER, GREEN, GREY, RED, ZONE_COLOURS, Bar, bars, heatmap, image
 from eval_pipeline.reports.markdown import flat
-from eval_pipeline.reports.tables import units
-from eval_pipeline.scoring import Point, Summary
+from eval_pipeline.reports.tables import gate_sign, units
+from eval_pipeline.scoring import Summary
 from eval_pipeline.suite import Suite, quantities
-
-ZONE_COLOURS = {"fail": RED, "between": AMBER, "pass": GREEN, "excellent": GOLD}
 
 
 def metric_chart(suite: Suite, summary: Summary, gates: Mapping[str, Gate]) -> str:
@@ -24,11 +22,12 @@ def metric_chart(suite: Suite, summary: Summary, gates: Mapping[str, Gate]) -> s
                 result.metric,
                 _length(result.value, unit[result.metric]),
                 ZONE_COLOURS.get(result.zone or "", GREY),
-                number(result.value, unit[result.metric]),
+                f"{gate_sign(result)} {number(result.value, unit[result.metric])}",
                 (_length(Bound.parse(gates[result.metric].passes).limit, unit[result.metric]),),
             )
             for result in summary.gates
         ],
+        ZONE_COLOURS,
     )
 
 
@@ -85,13 +84,3 @@ def comparison_chart(suite: Suite, comparison: Comparison) -> str:
 
 def _scaled(interval: tuple[float, float] | None, largest: float) -> tuple[float, float] | None:
     return (min(interval) / largest, max(interval) / largest) if interval else None
-
-
-def trend_chart(suite: Suite, points: Sequence[Point]) -> str:
-    """The headline over the evaluations of a version that can be compared with each other."""
-    unit = units(suite)[suite.headline]
-    values = [value for point in points if (value := point.metrics.get(suite.headline)) is not None]
-    if not values:
-        return line(f"{suite.headline}: undefined so far", [0.0], ("", ""))
-    ends = (number(min(values), unit), number(max(values), unit))
-    return line(f"{suite.headline}: {counted(len(values), 'evaluation')} that asked anew", values, ends)

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.scoring import Summary
+from eval_pipeline.reports.by_case import by_case
+from eval_pipeline.scoring import Scores, Summary
 from eval_pipeline.suite import Suite, suite_code
 
 
@@ -50,3 +51,26 @@ def score_report(suite: Suite, summary: Summary, settings: Any = None) -> dict[s
         return report
     with suite_code(suite.name):
         return {**report, **suite.reporting.report_keys(report, settings)}
+
+
+def cases_data(suite: Suite, scores: Scores) -> list[dict[str, Any]]:
+    """Every case as plain data: what each trial earned, and what was wrong with it."""
+    return [
+        {
+            "case_id": case.case_id,
+            "attributes": case.attributes,
+            "passed": case.passed,
+            "trials": [
+                {
+                    "trial": each.trial,
+                    "error": each.error,
+                    "detail": each.detail,
+                    "passed": each.passed,
+                    "metrics": each.metrics,
+                    "diagnoses": [diagnosis._asdict() for diagnosis in each.diagnoses],
+                }
+                for each in case.trials
+            ],
+        }
+        for case in by_case(suite, scores).values()
+    ]

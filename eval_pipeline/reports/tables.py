@@ -100,6 +100,16 @@ def metric_table(suite: Suite, summary: Summary) -> Table:
     return Table(("metric", "value", "zone", *over_trials, "answers", *beside, *accuracy), rows)
 
 
+def zone_table(suite: Suite, summary: Summary) -> Table:
+    """The gated metrics for a narrow place: the sign of the zone, the value and the name, then the words."""
+    unit = units(suite)
+    rows = []
+    for gate in summary.gates:
+        words = gate_label(gate).text.removeprefix(f"{gate_sign(gate)} ")
+        rows.append((gate_sign(gate), number(gate.value, unit[gate.metric]), gate.metric, words))
+    return Table(("", "value", "metric", "zone"), rows)
+
+
 def _beside(held_out: HeldOut, metric: str, value: float | None, unit: Unit) -> Iterator[str]:
     """The interval of a value, and what other cases gave, with the difference of the value from it."""
     yield held_out.interval(metric, unit)
@@ -142,6 +152,11 @@ def gate_label(gate: GateResult) -> Cell:
         return Cell("✗ fail" if gate.status == "fail" else "⚠ misses target", colour)
     look = " (⚠ look)" if gate.status == "warn" and gate.zone != "between" else ""
     return Cell(ZONES[gate.zone] + look, colour)
+
+
+def gate_sign(gate: GateResult) -> str:
+    """The sign that its label begins with."""
+    return NOTHING if gate.status == "not_applicable" else gate_label(gate).text.partition(" ")[0]
 
 
 def model_notes(summary: Summary) -> list[str]:

@@ -91,6 +91,8 @@ class Point(msgspec.Struct, frozen=True):
     """The cases that its numbers rest on, where the engine learned from the others; blank for all."""
     step: Step | None = None
     """The noise since the evaluation before that can be compared with it."""
+    intervals: dict[str, tuple[float, float]] = {}
+    """Where gated metrics would lie on other cases of the kind, at 95 %; nothing where that is not known."""
 
     @property
     def quality(self) -> dict[str, float | None]:

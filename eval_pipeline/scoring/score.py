@@ -136,10 +136,10 @@ def _add_scored(
     with kit.suite_code(suite.name, "case_passes"):
         counts["passed"] = suite.passes(kit.Sums(counts, {})) * counts["passable"]
     table.add(items.cases, trial, None, counts)
-    table.keyed += [
+    table.count(
         (items.cases[index].id, trial, row.table, row.row_key, row.column_key, row.value)
         for index, row in scored.keyed
-    ]
+    )
     for diagnoses in (scored.diagnoses, ruled.diagnoses):
         table.diagnose((items.cases[index].id, trial, *row) for index, row in diagnoses)
 
@@ -203,9 +203,9 @@ def _add_failed(
         "passed": np.zeros(len(failed)),
     }
     table.add(cases, trial, [failure for _, _, failure in failed], counts)
-    table.keyed += [
+    table.count(
         (case.id, trial, *row) for (case, _, _), each in zip(failed, worst, strict=True) for row in each.keyed
-    ]
+    )
     table.diagnose((case.id, trial, "error", failure.kind, failure.detail) for case, _, failure in failed)
 
 

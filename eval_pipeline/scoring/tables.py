@@ -24,7 +24,7 @@ class TableBuilder:
         self._names: set[str] = set()
         self._chunks: list[pa.Table] = []
         self._diagnoses: list[pa.Table] = []
-        self.keyed: list[tuple[str, int, str, str, str, float]] = []
+        self._keyed: list[pa.Table] = []
 
     @property
     def empty(self) -> bool:
@@ -63,6 +63,14 @@ class TableBuilder:
             )
         )
 
+    def count(self, rows: Iterable[tuple[str, int, str, str, str, float]]) -> None:
+        """Add keyed counts; what an answer counts several times under one key is one row."""
+        sums: dict[tuple[str, int, str, str, str], float] = {}
+        for case, trial, table, row_key, column_key, value in rows:
+            key = (case, trial, table, row_key, column_key)
+            sums[key] = sums.get(key, 0.0) + value
+        self._keyed.append(_rows_table([(*key, value) for key, value in sums.items()], KEYED_COLUMNS))
+
     def diagnose(self, rows: Iterable[tuple[str, int, str, str, str]]) -> None:
         """Add what was wrong with answers."""
         if self._keep_diagnoses:
@@ -70,8 +78,9 @@ class TableBuilder:
 
     def build(self) -> Scores:
         """The tables of everything that was added."""
+        keyed = [_rows_table([], KEYED_COLUMNS), *self._keyed]
         diagnoses = [_rows_table([], DIAGNOSIS_COLUMNS), *self._diagnoses]
-        return assembled(self._chunks, [_rows_table(self.keyed, KEYED_COLUMNS)], diagnoses)
+        return assembled(self._chunks, keyed, diagnoses)
 
 
 def _attributes(cases: Sequence[Case[Any, Any]]) -> dict[str, pa.Array]:

@@ -15,6 +15,7 @@ from eval_pipeline.stages.comparisons import (
     compare_with_baseline,
     estimate_replaced,
 )
+from eval_pipeline.stages.exhibits import Exhibit, Exhibits, Shown, exhibits_of
 from eval_pipeline.stages.golden import LoadedGolden, load_golden
 from eval_pipeline.stages.history import add_to_history
 from eval_pipeline.stages.investigations import investigate_evaluation
@@ -24,10 +25,10 @@ from eval_pipeline.stages.workbench import Workbench
 
 # fmt: off
 __all__ = [
-    "DEFAULT_SAMPLE", "Incomplete", "LoadedGolden", "NotCurrent", "Workbench", "add_to_history",
-    "answer_cases", "compare_evaluation", "compare_versions", "compare_with_baseline", "current_answers",
-    "estimate_cost", "estimate_replaced", "evaluate", "evaluations_beside", "investigate_evaluation",
-    "load_golden", "outage_of",
+    "DEFAULT_SAMPLE", "Exhibit", "Exhibits", "Incomplete", "LoadedGolden", "NotCurrent", "Shown",
+    "Workbench", "add_to_history", "answer_cases", "compare_evaluation", "compare_versions",
+    "compare_with_baseline", "current_answers", "estimate_cost", "estimate_replaced", "evaluate",
+    "evaluations_beside", "exhibits_of", "investigate_evaluation", "load_golden", "outage_of",
     "prepare_asking", "probe_cases", "probe_golden", "score_answers",
 ]
 # fmt: on

@@ -1,9 +1,11 @@
 """An evaluation in the course of time."""
 
-from eval_pipeline.comparison import comparable, partition, step_between
+from eval_pipeline.comparison import comparable, metric_intervals, partition, step_between
+from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Evaluation, Point, Step
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import History, Scored, database_url, point_of
+from eval_pipeline.suite import suite_code
 
 
 def add_to_history(
@@ -18,8 +20,26 @@ def add_to_history(
         before = comparable(history.points(suite, version), point_of(run, evaluation))
         alike = before and not evaluation.outage
         step = _step(bench, before[-1], scored, evaluation, varies) if alike else None
-        point = history.append(run, evaluation, step)
+        point = history.append(run, evaluation, step, _intervals(bench, scored, evaluation))
         return point, comparable(history.points(suite, version), point)
+
+
+def _intervals(bench: Workbench, scored: Scored, evaluation: Evaluation) -> dict[str, tuple[float, float]]:
+    """The intervals of gated metrics, as far as there are enough cases for one."""
+    metrics, _ = partition(bench.suite, bench.gates)
+    held_out = evaluation.summary.held_out
+    if evaluation.outage or not metrics:
+        return {}
+    try:
+        with suite_code(bench.suite.name, "formulas"):
+            known = held_out.intervals if held_out else metric_intervals(metrics, scored.scores)
+    except BadInput:  # a formula that cannot do without a case: comparisons tell
+        return {}
+    return {
+        name: (each.low, each.high)
+        for name, each in known.items()
+        if name in bench.gates and each.low is not None and each.high is not None
+    }
 
 
 def _step(

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
 
 
-_ENCODED = {"metrics": dict[str, float | None], "noise": dict[str, float | None], "step": Step | None}
+Ends = dict[str, tuple[float, float]]
+"""The low and the high end of metrics."""
+_ENCODED = {
+    "metrics": dict[str, float | None],
+    "noise": dict[str, float | None],
+    "step": Step | None,
+    "intervals": Ends,
+}
 """Fields that are stored as JSON."""
 
 
@@ -30,7 +37,9 @@ class History(Stored):
         self._columns = [self._points.c[name] for name in Point.__struct_fields__]
         super().__init__(Database(url, self._points.metadata))
 
-    def append(self, run: str, evaluation: Evaluation, step: Step | None = None) -> Point:
+    def append(
+        self, run: str, evaluation: Evaluation, step: Step | None = None, intervals: Ends | None = None
+    ) -> Point:
         """Add an evaluation that a run made, and say what is stored. The same run adds it once.
 
         An evaluation is a replay where another run had these answers. One that was asked again for what had
@@ -49,7 +58,7 @@ class History(Stored):
             if stored is not None:
                 return _point(stored)
             replay = connection.execute(select(columns.number).where(known).limit(1)).first() is not None
-            point = replace(point_of(run, evaluation), replay=replay, step=step)
+            point = replace(point_of(run, evaluation), replay=replay, step=step, intervals=intervals or {})
             row = msgspec.structs.asdict(point)
             row |= {name: msgspec.json.encode(row[name]).decode() for name in _ENCODED}
             connection.execute(table.insert().values(**row))
@@ -131,5 +140,6 @@ def _points() -> Table:
         Column("scoring", text, nullable=False, server_default=""),
         Column("held_out", text, nullable=False, server_default=""),
         Column("step", text, nullable=False, server_default="null"),
+        Column("intervals", text, nullable=False, server_default="{}"),
         UniqueConstraint("run", "evaluation"),
     )

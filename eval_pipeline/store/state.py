@@ -114,9 +114,14 @@ class Store:
         """The folders of all versions that have answers."""
         return _folders(self._root / "outputs" / suite)
 
-    def golden(self, suite: str) -> GoldenTable | None:
-        """The latest golden table."""
-        return _open_latest(self.golden_folder(suite), GoldenTable.open)
+    def golden(self, suite: str, golden_hash: str | None = None) -> GoldenTable | None:
+        """The golden table of that hash; by default the latest one."""
+        folder = self.golden_folder(suite)
+        if golden_hash is None:
+            return _open_latest(folder, GoldenTable.open)
+        path = folder / f"{golden_hash}.parquet"
+        with naming_damage(path):
+            return GoldenTable.open(path) if path.is_file() else None
 
     def outputs(self, suite: str, version: str) -> AnswerTable | None:
         """The latest answers."""
@@ -184,15 +189,21 @@ class Store:
             if prompt_name(proposal.version) == name:
                 self.keep_proposal(suite, proposal.version, None)
 
-    def keep_report(self, identity: Identity, text: str) -> Path:
-        """Store an evaluation's report, and say where it is."""
+    def keep_report(self, identity: Identity, text: str, page: str = "") -> Path:
+        """Store an evaluation's report, in Markdown and as a page, and say where it is."""
         path = self.report_path(identity)
+        if page:
+            write_text(self.page_path(identity), page)
         write_text(path, text)
         return path
 
     def report_path(self, identity: Identity) -> Path:
         """Where the report of an evaluation is."""
         return self._folder_of(identity) / "report.md"
+
+    def page_path(self, identity: Identity) -> Path:
+        """Where the same report is as a page for a browser."""
+        return self._folder_of(identity) / "report.html"
 
     def scored(self, suite: str, version: str, evaluation: str | None = None) -> Scored | None:
         """The scores of an evaluation, by default of the latest one."""

@@ -126,6 +126,8 @@ ONE, TWO = json.dumps(LINES[1]), json.dumps(LINES[2])
         [LINES[0], f"{ONE} {TWO}", "", *LINES[3:]],
         [LINES[0], f"{ONE} {TWO[:9]}", TWO[9:], *LINES[3:]],
         [LINES[0], ONE[:9], ONE[9:], *LINES[2:]],
+        [*LINES[:4], '{"case_id": "e", "output": {"label": "X", "label": "E"}}'],
+        [*LINES[:4], '{"case_id": "e", "output": {"label": "X", "label": "E\\u003a"}}'],
     ],
 )
 def test_what_does_not_follow_the_cases_is_out_of_step(tmp_path: Path, lines: list[Any]) -> None:

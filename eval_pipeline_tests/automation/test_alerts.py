@@ -19,7 +19,7 @@ import dagster as dg
 import pytest
 
 from eval_pipeline.automation.alerts import TARGETS, build_alerts, deliver, look_at_runs, text_of
-from eval_pipeline.automation.incidents import (
+from eval_pipeline.decisions.incidents import (
     CLAIM_SECONDS,
     MOST_ATTEMPTS,
     QUIET_SECONDS,

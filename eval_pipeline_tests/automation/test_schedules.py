@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from eval_pipeline.automation.alerts import build_alerts
-from eval_pipeline.automation.incidents import Incidents
 from eval_pipeline.automation.schedules import build_schedules
+from eval_pipeline.decisions import Incidents
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.orchestration.launching import open_instance

@@ -10,21 +10,24 @@ from pathlib import Path
 from typing import get_args
 from unittest import mock
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 
 from eval_pipeline import cli
 from eval_pipeline.answers import recorded_line
+from eval_pipeline.numbers import number
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompts, versions_in
 from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline_tests.browsing import CHROMIUM, Watched, browser, nodes_of
 from eval_pipeline_tests.conftest import TOY, copy_project
 from eval_pipeline_tests.running import baseline_outputs, begin, command, command_line, ended, invoke
 
-V10, V12, V20 = (f"decompose-concepts-v{number}" for number in ("1.0", "1.2", "2.0"))
+V10, V12, V20 = (f"decompose-concepts-v{each}" for each in ("1.0", "1.2", "2.0"))
 
 
 def prompt_file(project: Project, version: str) -> Path:
@@ -104,6 +107,64 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
         held_out_numbers_are_those_of_score(project, name, done.stdout)
     for name in suite_names(project):
         comparisons_fit_a_screen(project, name)
+        cases_can_be_looked_at(project, name)
+    pages_do_not_complain(project)
+
+
+def cases_can_be_looked_at(project: Project, name: str) -> None:
+    """Every version has a page with all cases and its evaluation's numbers; the worst is on the screen."""
+    suite, store = find_suite(project, name), Store(project.state)
+    unit = suite.metric(suite.headline).unit
+    for version in versions_in(project.prompts(name)):
+        evaluation = store.evaluation(name, version)
+        assert evaluation is not None
+        page = store.page_path(evaluation.identity).read_text()
+        index = nodes_of(page)["index"]
+        shown = dict(zip(index["id"], index["shown"][suite.headline], strict=True))
+        for case in evaluation.case_results:
+            assert shown[case.case_id] == number(case.headline, unit)
+        assert len(shown) == store.golden(name).facts.cases  # type: ignore[union-attr]
+    worst = evaluation.case_results[0]
+    done = invoke(project, "case", name, version, worst.case_id)
+    assert done.returncode == 0, done.stderr
+    assert number(worst.headline, unit) in done.stdout
+    page_without_texts(project, name, version)
+
+
+def page_without_texts(project: Project, name: str, version: str) -> None:
+    """With `--text none` no words of inputs, expectations or answers are anywhere in the file."""
+    file = project.root / "without.html"
+    done = invoke(project, "report", name, version, "--text", "none", "--out", file)
+    assert done.returncode == 0, done.stderr
+    html = file.read_text()
+    said = html + json.dumps(nodes_of(html), ensure_ascii=False)
+    store = Store(project.state)
+    golden, answers = store.golden(name), store.outputs(name, version)
+    assert golden is not None
+    assert answers is not None
+    values = [
+        value
+        for each in golden.cases(find_suite(project, name))
+        for value in (each.case.input, each.case.expected)
+    ]
+    texts = [json.dumps(msgspec.to_builtins(value), ensure_ascii=False) for value in values]
+    texts += [answer.text or "" for answer in answers]
+    runs = {run for text in texts for run in re.findall(r"[^\W\d_]+(?: [^\W\d_]+){4,}", text)}
+    told = [run for run in runs if run in said]
+    assert told == [], (name, told[:3])
+
+
+def pages_do_not_complain(project: Project) -> None:
+    """Each page in a browser, where there is one: no complaint, no request."""
+    if CHROMIUM is None:
+        return
+    with browser() as running:
+        watched = Watched(running.new_page())
+        for file in sorted(project.state.rglob("report.html")):
+            page = watched.show(file)
+            page.locator("#list tbody a").first.click()
+            page.locator("#case h3").wait_for()
+            assert (watched.complaints, watched.elsewhere) == ([], []), file
 
 
 def comparisons_fit_a_screen(project: Project, suite: str) -> None:

@@ -47,6 +47,8 @@ def test_commands_suites_versions_engines_and_metrics_are_offered(here: Project)
     assert V12 in offered("run", "--prompt", "decompose-")  # no suite is typed yet
     assert offered("run", "decomposition", "--engine", "") == ["embedded", "recorded", "local"]
     assert offered("compare", "decomposition", "--against", "b") == ["baseline"]
+    assert offered("compare", "deco") == ["decomposition"]
+    assert offered("compare", "results/") == offered("compare", "a.json", "results/") == ["results/"]  # files
     assert offered("baseline", "promote", "decomposition", V20[:-1]) == [V20]
     assert offered("prompt", "new", "decomposition", "") == ["decompose-concepts"]
     assert "concept_recall" in offered("approve", "decomposition", V12, "--metric", "concept_")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import signal
 import socket
 import subprocess
@@ -64,12 +63,14 @@ def test_a_missing_webserver_is_said_with_what_to_install(
 
 
 @pytest.fixture
-def demo(toy: Project, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, Path]]:
-    shutil.copy(REPOSITORY / "workspace.yaml", toy.root)
-    port, out = free_port(), tmp_path / "out"
+def demo(toy: Project, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, int, Path]]:
+    port, reports_port, out = free_port(), free_port(), tmp_path / "out"
     log = out.open("wb")
     process = subprocess.Popen(
-        [sys.executable, "-m", "eval_pipeline", "demo", "toy", "--port", str(port)],
+        [
+            *(sys.executable, "-m", "eval_pipeline", "demo", "toy"),
+            *("--port", str(port), "--reports-port", str(reports_port)),
+        ],
         cwd=toy.root,
         env={**environment(toy), "PYTHONPATH": str(REPOSITORY)},
         stdout=log,
@@ -77,7 +78,7 @@ def demo(toy: Project, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes]
         start_new_session=True,
     )
     try:
-        yield process, port, out
+        yield process, port, reports_port, out
     finally:
         process.terminate()
         process.wait(60)
@@ -86,17 +87,24 @@ def demo(toy: Project, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes]
 
 @pytest.mark.slow
 def test_the_ui_is_there_meanwhile_and_ctrl_c_ends_everything(
-    demo: tuple[subprocess.Popen[bytes], int, Path],
+    demo: tuple[subprocess.Popen[bytes], int, int, Path],
 ) -> None:
-    process, port, out = demo
+    process, port, reports_port, out = demo
     deadline = time.monotonic() + PATIENCE
     while not (served(port) and b"Ctrl-C ends it" in out.read_bytes()):
         assert process.poll() is None, out.read_text()
         assert time.monotonic() < deadline, out.read_text()
         time.sleep(0.5)
+    links = [line.split() for line in out.read_text().splitlines() if "http" in line]
+    assert ["UI:", f"http://127.0.0.1:{port}"] in links
+    assert ["Reports:", f"http://127.0.0.1:{reports_port}"] in links
+    latest = f"http://127.0.0.1:{reports_port}/toy/guess-v1.0/latest"
+    with urllib.request.urlopen(latest, timeout=30) as answer:
+        assert "guess-v1.0" in answer.read().decode()
     process.send_signal(signal.SIGINT)
     assert process.wait(60) in (0, 1)
     assert not served(port)
+    assert not served(reports_port)
 
 
 def served(port: int) -> bool:

@@ -115,6 +115,8 @@ def test_json_line_of_a_missing_value_is_that_of_the_nearest_around_it(path: Fie
         ('[{"b": 1}, {"x": [{"b": 1, "c": 2, "b" : 3}]}]', "b"),
         ('{"a": "\\"b\\": \\"b\\":"}', None),
         ('{"a": "x", "\\u0061": "y"}', "a"),
+        ('{"a": "\\u003a", "a": 1}', "a"),
+        ('{"a": "\\u003A:", "a": "\\u0022:"}', "a"),
     ],
 )
 def test_a_key_that_stands_twice_is_found(tmp_path: Path, text: str, key: str | None) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from eval_pipeline.project import Project
 from eval_pipeline.store import Store
-from eval_pipeline_tests.running import baseline_outputs, checks, run_chain
+from eval_pipeline_tests.running import baseline_outputs, checks, instance_in, run_chain
 
 VERSION = "decompose-concepts-v1.0"
-DOWNSTREAM = {"model_outputs", "case_scores", "metrics", "baseline_comparison", "report"}
+DOWNSTREAM = {"model_outputs", "case_scores", "metrics", "baseline_comparison", "report", "active_version"}
 
 
 def materialized(result: dg.ExecuteInProcessResult) -> set[str]:
@@ -45,7 +45,8 @@ def test_a_version_goes_from_the_golden_set_to_the_report(
     assert result.success
     assert materialized(result) == {"golden_set", *DOWNSTREAM}
     found = checks(result)
-    assert all(check.passed for check in found.values()), [c for c in found.values() if not c.passed]
+    failed = {name: check.description for name, check in found.items() if not check.passed}
+    assert failed == {"active_version_passes": "decompose-concepts-v1.2 ✗ was not evaluated"}
     metadata = result.asset_materializations_for_node("decomposition__metrics")[0].metadata
     assert isinstance(metadata["concept_recall"].value, float)
     assert "data:image/svg+xml;base64," in str(metadata["chart"].value)
@@ -215,3 +216,54 @@ def test_a_hallucination_is_a_warning_that_names_the_canary(
     assert report is not None
     assert "<img" not in report
     assert "⚠ passes with warnings" in report
+
+
+def test_the_report_is_linked_and_published_as_the_environment_says(
+    toy: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with instance_in(toy) as instance:
+        metadata = report_metadata(run_chain(toy, instance, "toy", "guess-v1.0"))
+        assert metadata["verdict"] == "⚠ passes with warnings"
+        assert "page" not in metadata
+        assert metadata["open"] == "eval-pipeline report toy guess-v1.0 --open"
+        monkeypatch.setenv("EVAL_PIPELINE_REPORTS", f"{tmp_path / 'out'}=https://reports.example/")
+        result = run_chain(toy, instance, "toy", "guess-v1.0")
+        evaluation = Store(toy.state).evaluation("toy", "guess-v1.0")
+        assert evaluation
+        page = f"https://reports.example/toy/guess-v1.0/{evaluation.id}/report.html"
+        assert report_metadata(result)["page"] == page
+        found = {each.check_name: each.metadata for each in result.get_asset_check_evaluations()}
+        assert found["gate_accuracy"]["page"].value == found["regression"]["page"].value == page
+        copies = sorted(path.parent.name for path in (tmp_path / "out").rglob("report.md"))
+        assert copies == sorted([evaluation.id, "latest"])
+        monkeypatch.setenv("EVAL_PIPELINE_REPORTS", "nowhere")
+        result = run_chain(toy, instance, "toy", "guess-v1.0")
+        assert not checks(result)["reported"].passed
+        assert "Write FOLDER=URL" in checks(result)["reported"].description
+        assert "page" not in report_metadata(result)
+
+
+def report_metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
+    (event,) = result.asset_materializations_for_node("toy__report")
+    return {name: each.value for name, each in event.metadata.items()}
+
+
+def test_plots_join_the_numbers_of_one_engine_only(toy: Project) -> None:
+    recorded = toy.root / "recorded" / "toy" / "guess-v1.0.jsonl"
+    recorded.parent.mkdir(parents=True)
+    with instance_in(toy) as instance:
+        own = run_chain(toy, instance, "toy", "guess-v1.0")
+        answers = Store(toy.state).outputs("toy", "guess-v1.0")
+        assert answers
+        lines = [json.dumps({"case_id": case, "output": {}}) for case in answers.input_hashes()]
+        recorded.write_text("\n".join(lines))
+        other = run_chain(toy, instance, "toy", "guess-v1.0", engine="recorded")
+    names = [
+        {
+            name
+            for name, each in result.asset_materializations_for_node("toy__metrics")[0].metadata.items()
+            if isinstance(each.value, float)
+        }
+        for result in (own, other)
+    ]
+    assert names == [{"accuracy", "error_rate"}, {"accuracy (recorded)", "error_rate (recorded)"}]

@@ -30,7 +30,12 @@ DOOR = "eval_pipeline.orchestration.dagster_private"
 SLOWER_EVENTS = "events are written as Dagster does it: a run without calls takes twice as long"
 LARGER = "what checks said in deleted runs stays in Dagster's database"
 SLOWER_START = "steps' output is captured: four more processes for each run"
+UNSEEN = "runs of the command line are neither on the home page nor on the timeline nor on the job's page"
 PARTS = {
+    "dagster._core.remote_origin:ManagedGrpcPythonEnvCodeLocationOrigin": UNSEEN,
+    "dagster._core.remote_origin:RemoteJobOrigin": UNSEEN,
+    "dagster._core.remote_origin:RemoteRepositoryOrigin": UNSEEN,
+    "dagster._core.types.loadable_target_origin:LoadableTargetOrigin": UNSEEN,
     "dagster._core.storage.event_log:SqlEventLogStorage": LARGER,
     "dagster._core.storage.event_log:SqliteEventLogStorage": SLOWER_EVENTS,
     "dagster._core.storage.event_log:SqliteEventLogStorage._connect": SLOWER_EVENTS,
@@ -77,18 +82,47 @@ def test_without_a_part_the_chain_runs_as_dagster_does_it(
 ) -> None:
     module, _, name = part.partition(":")
     exported, _, method = name.partition(".")
-    if method:  # Dagster itself keeps its class
-        others = {each: None for each in INHERITED if each != method}
-        monkeypatch.setattr(sys.modules[module], exported, type(exported, (), others))
-    else:
-        monkeypatch.delattr(sys.modules[module], exported)
     monkeypatch.delitem(sys.modules, DOOR)
-    with pytest.raises(ImportError):
-        __import__(DOOR)
+    with monkeypatch.context() as moved:
+        if method:
+            others = {each: None for each in INHERITED if each != method}
+            moved.setattr(sys.modules[module], exported, type(exported, (), others))
+        else:
+            moved.delattr(sys.modules[module], exported)
+        with pytest.raises(ImportError):
+            __import__(DOOR)
+    monkeypatch.setitem(sys.modules, DOOR, None)  # Dagster itself keeps what it has
     with instance_in(toy) as instance:
         assert type(instance.event_log_storage).__name__ == "SqliteEventLogStorage"
         assert run_chain(toy, instance, "toy", "guess-v1.0").success
     assert "guess-v1.0" in str(Store(toy.state).report("toy", "guess-v1.0"))
+
+
+def test_runs_of_the_command_line_belong_to_the_location_that_the_ui_loads(toy: Project) -> None:
+    done = invoke(toy, "run", "toy")
+    assert done.returncode == 0, done.stderr
+    (location,) = yaml.safe_load((REPOSITORY / "workspace.yaml").read_text())["load_from"]
+    with instance_in(toy) as instance:
+        (run,) = instance.get_runs()
+        shown_on_its_job = {
+            ".dagster/repository": f"__repository__@{location['python_module']['location_name']}"
+        }
+        assert len(instance.get_runs(dg.RunsFilter(job_name="toy_evaluation", tags=shown_on_its_job))) == 1
+    origin = run.remote_job_origin
+    assert origin is not None, f"{UNSEEN}. Adapt {DOOR}."
+    assert (origin.job_name, origin.location_name) == ("toy_evaluation", "eval_pipeline")
+    target = origin.repository_origin.code_location_origin.loadable_target_origin
+    assert target.module_name == location["python_module"]["module_name"]
+
+
+def test_a_project_without_settings_has_neither_telemetry_nor_pop_ups(toy: Project) -> None:
+    (toy.root / INSTANCE_FILE).unlink()
+    for _ in range(2):
+        with instance_in(toy) as instance:
+            assert (instance.telemetry_enabled, instance.nux_enabled) == (False, False)
+    (toy.root / INSTANCE_FILE).write_text("nux: {enabled: true}\n")
+    with instance_in(toy) as instance:
+        assert instance.nux_enabled, "settings that a project has are its own"
 
 
 def entry(run_id: str, message: str) -> EventLogEntry:

@@ -74,8 +74,8 @@ def _shown(
         for check in (
             *checks.golden_checks(suite, golden),
             *checks.output_checks(version, answers.costs, bench.operation_gates),
-            *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores),
-            checks.regression_check(suite, version, standings),
+            *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores, {}),
+            checks.regression_check(suite, version, standings, {}),
         ):
             yield None, check.description or ""
         yield decide("asked for", evaluation, standings, against), ""

@@ -26,7 +26,9 @@ SUITE = Suite(
     requirements=requirements.REQUIREMENTS,
     selects=in_split,
     reporting=Reporting(
-        tables=scoring.TABLES, table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction")
+        tables=scoring.TABLES,
+        table_units=dict.fromkeys(("precision", "recall", "f1"), "fraction"),
+        confusions=(scoring.CONFUSION,),
     ),
     probing=probing.PROBING,
 )

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from eval_pipeline.orchestration import COMPLETE
 from eval_pipeline.store import Database, Stored, text_type
 from eval_pipeline.suite import Severity
 
@@ -29,6 +28,8 @@ QUIET_SECONDS = 24 * 3600.0
 MOST_ATTEMPTS = 20
 CLAIM_SECONDS = 600.0
 """So long nobody else sends what somebody is sending."""
+COMPLETE = "complete"
+"""The check that fails where too few answers arrived for a verdict: an outage."""
 OUTAGE = "outage: "
 """Before the subject of an outage."""
 
@@ -59,6 +60,11 @@ class Incident(msgspec.Struct, frozen=True):
     def is_outage(self) -> bool:
         """Whether answers do not arrive, so that nothing is known about quality."""
         return self.subject.startswith(OUTAGE)
+
+    @property
+    def suite(self) -> str:
+        """The suite whose version it is: a subject is a suite and a version."""
+        return self.subject.removeprefix(OUTAGE).partition(" ")[0]
 
 
 class Message(msgspec.Struct, frozen=True):

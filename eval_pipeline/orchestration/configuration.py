@@ -1,0 +1,57 @@
+"""What a person may choose for an evaluation, as Dagster's launchpad offers it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from eval_pipeline.engines import engines_for
+from eval_pipeline.problems import BadInput
+from eval_pipeline.project import Project
+from eval_pipeline.revisions import HEAD
+from eval_pipeline.stages import DEFAULT_SAMPLE
+from eval_pipeline.suite import Suite
+
+AS_CONFIGURED = "as_configured"
+"""What the launchpad shows where nothing is chosen; Dagster would leave out what has no value."""
+
+
+def evaluation_schema(suite: Suite, project: Project) -> dict[str, dg.Field]:
+    """How a version is evaluated; every field has a sensible default."""
+    try:
+        engines: Mapping[str, str] = engines_for(project, suite)
+    except BadInput:  # every run will say so
+        engines = {}
+    own = f"{AS_CONFIGURED}: the prompt's own, else the default of {project.engines_file.name}"
+    choices = [own, *(f"{name}: {text}" if text else name for name, text in engines.items())]
+    values = [dg.EnumValue(name) for name in dict.fromkeys((AS_CONFIGURED, *engines))]
+    kind: Any = dg.Enum(f"{suite.name}_engines", values) if engines else str
+    return {
+        "engine": dg.Field(
+            kind, default_value=AS_CONFIGURED, description="Who answers. " + " | ".join(choices)
+        ),
+        "trials": dg.Field(
+            dg.Any,
+            default_value=AS_CONFIGURED,
+            description="How often every case is asked: a number from 1 on, or a range such as "
+            f"{{min: 1, max: 5}}, within which evidence decides. {AS_CONFIGURED}: the engine's own.",
+        ),
+        "sample": dg.Field(
+            str,
+            default_value=DEFAULT_SAMPLE,
+            description="Answers of metered engines are reused within a sample; a new label asks afresh.",
+        ),
+    }
+
+
+def chosen(context: dg.AssetExecutionContext) -> dict[str, Any]:
+    """What was chosen for this evaluation; None where nothing was."""
+    given: Mapping[str, Any] = context.op_execution_context.op_config
+    return {name: None if value == AS_CONFIGURED else value for name, value in given.items()}
+
+
+class ComparisonConfig(dg.Config):
+    """What an evaluation is compared with besides the baseline."""
+
+    since: str = Field(default=HEAD, description="A revision of Git: what was in use there is replaced.")
