@@ -31,7 +31,7 @@ LAYERS = (
     ("golden", "prompts", "gates", "timetable"),
     ("suites",),
     ("scoring",),
-    ("comparison",),
+    ("comparison", "investigation"),
     ("results",),
     ("store",),
     ("engines",),

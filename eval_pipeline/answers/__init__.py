@@ -4,7 +4,15 @@ from eval_pipeline.answers.costs import REMEDIES, TRANSPORT, CostCounter, Costs,
 from eval_pipeline.answers.identity import CaseSample, OutputsIdentity
 from eval_pipeline.answers.in_step import AnswersInStep, OutOfStep
 from eval_pipeline.answers.line_files import AnswerFile, AnswerFormat, LineFormat, Shortcut, UsualLine
-from eval_pipeline.answers.parsing import TOO_LARGE, Failure, Usable, failure_of, parse, without_own
+from eval_pipeline.answers.parsing import (
+    TOO_LARGE,
+    Failure,
+    Usable,
+    failure_of,
+    first_json,
+    parse,
+    without_own,
+)
 from eval_pipeline.answers.record import (
     FIRST_TRIAL,
     LARGEST_TRIAL,
@@ -32,8 +40,8 @@ __all__ = [
     "FIRST_TRIAL", "LARGEST_TRIAL", "MISSING", "MOST_TOKENS", "RECORDED", "REMEDIES", "STALE", "TIMEOUT",
     "TOO_LARGE", "TRANSPORT", "Answer", "AnswerFile", "AnswerFormat", "AnswerSource", "AnswersInStep",
     "AtLeastOne", "CaseSample", "CostCounter", "Costs", "Failure", "LineFormat", "OutOfStep", "Outage",
-    "OutputSource", "OutputsIdentity", "Shortcut", "StopReason", "Stopping", "TrialRange", "Trials", "Usable",
-    "UsualLine", "costs_of", "error_lines", "failure_of", "index_answers", "most_trials", "parse",
-    "parse_trials", "recorded_format", "recorded_line", "without_own",
+    "OutputSource", "OutputsIdentity", "Shortcut", "StopReason", "Stopping", "TrialRange", "Trials",
+    "Usable", "UsualLine", "costs_of", "error_lines", "failure_of", "first_json", "index_answers",
+    "most_trials", "parse", "parse_trials", "recorded_format", "recorded_line", "without_own",
 ]
 # fmt: on

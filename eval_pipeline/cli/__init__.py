@@ -34,6 +34,7 @@ __all__ = [
 COMMANDS = {
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or another version, or two files of results.",
+    "investigate": "Say why a version fails, as far as the data tell.",
     "report": "Write the report on an evaluation as one page for a browser, with every case.",
     "case": "Show one case: question, expectation, answers, mistakes and scores.",
     "gate": "Decide whether a change may go in: for CI.",

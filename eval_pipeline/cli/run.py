@@ -19,7 +19,7 @@ from eval_pipeline.golden import read_cases
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
-from eval_pipeline.reports import readable
+from eval_pipeline.reports import keep_in_changelog, readable
 from eval_pipeline.scoring import check_settings
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
@@ -247,4 +247,8 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options, ou
     if outcome.problems or outcome.evaluation is None:
         raise BadInput(outcome.problems)
     output.evaluated(bench, version, outcome, outcome.evaluation)
+    try:
+        keep_in_changelog(bench, outcome.evaluation, outcome.standings)
+    except BadInput as bad:  # what people wrote there cannot be read: that is no reason to lose the numbers
+        _print_unusable("changelog", bad.problems)
     return bool(outcome.objections.blocking)

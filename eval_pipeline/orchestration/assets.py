@@ -24,6 +24,7 @@ from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
     in_screens,
+    investigation_metadata,
     metrics_metadata,
     on_a_screen,
     outputs_metadata,
@@ -32,7 +33,7 @@ from eval_pipeline.orchestration.metadata import (
     report_links,
     sample_metadata,
 )
-from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
+from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports.page.findings import findings_of
@@ -296,12 +297,15 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
+        against = objections_to(bench, metrics, standings)
+        looked_at = (golden_set, model_outputs, case_scores, metrics)
         yield dg.MaterializeResult(
             value=replace(compared, proposal=proposal),
             metadata={
                 **sample_metadata(metrics.identity.outputs),
                 **({"verdict": "incomplete"} if metrics.outage else comparison_metadata(suite, standings)),
                 **({"proposal": proposal.text} if proposal else {}),
+                **(investigation_metadata(bench, against, *looked_at) if against.blocking else {}),
             },
         )
         yield result
@@ -369,6 +373,8 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             },
             tags={STATE_TAG: against.state},
         )
+        if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to
+            _keep_in_changelog(context, bench, metrics, standings)
         try:
             publish_report(bench, metrics.identity)
         except BadInput as bad:
@@ -377,3 +383,13 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         yield checks.reported_check(metrics.identity.outputs.subject)
 
     return report
+
+
+def _keep_in_changelog(
+    context: dg.AssetExecutionContext, bench: stages.Workbench, evaluation: Evaluation, standings: Standings
+) -> None:
+    """Write an evaluation into its version's entry; a changelog that cannot be edited loses no report."""
+    try:
+        shown.keep_in_changelog(bench, evaluation, standings)
+    except BadInput as bad:
+        context.log.warning("; ".join(map(str, bad.problems)))

@@ -256,14 +256,19 @@ def gate_checks(
             yield _undecided(gate_check(name), version)
         elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
-            yield _gate_check(version, results[name], named.get(name, []), hidden, page)
+            yield _gate_check(suite, version, results[name], named.get(name, []), hidden, page)
         else:
             message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), message)
 
 
 def _gate_check(
-    version: str, result: GateResult, named: Sequence[str], hidden: str, page: Mapping[str, Any]
+    suite: Suite,
+    version: str,
+    result: GateResult,
+    named: Sequence[str],
+    hidden: str,
+    page: Mapping[str, Any],
 ) -> dg.AssetCheckResult:
     by_case = f" By case: {'; '.join(named)}." if named else ""
     return _result(
@@ -275,6 +280,11 @@ def _gate_check(
             "status": result.status,
             "zone": result.zone or "none",
             **({"value": result.value} if result.value is not None else {}),
+            **(
+                {"why": f"eval-pipeline investigate {suite.name} {version}"}
+                if result.status == "fail"
+                else {}
+            ),
             **page,
         },
     )

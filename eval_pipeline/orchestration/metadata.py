@@ -1,4 +1,4 @@
-"""What a person sees of answers, metrics and comparisons on a materialization."""
+"""What a person sees of answers, metrics, comparisons and investigations on a materialization."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,14 +7,15 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline import reports as shown
+from eval_pipeline import stages
 from eval_pipeline.answers import OutputsIdentity, Stopping
 from eval_pipeline.comparison import MetricTrend
-from eval_pipeline.decisions import Standing, Standings
+from eval_pipeline.decisions import Objections, Standing, Standings
 from eval_pipeline.engines import default_engine
 from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Evaluation, Identity, Point, Scores
 from eval_pipeline.stages import Workbench
-from eval_pipeline.store import AnswerTable, report_shelf
+from eval_pipeline.store import AnswerTable, GoldenTable, Scored, report_shelf
 from eval_pipeline.suite import Suite
 
 MORE = "… and more, in the report."
@@ -182,6 +183,23 @@ def by_comparison(standings: Standings, facts: Callable[[Standing], dict[str, An
         for each in standings.all
         for name, value in facts(each).items()
     }
+
+
+def investigation_metadata(
+    bench: stages.Workbench,
+    against: Objections,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scored: Scored,
+    evaluation: Evaluation,
+) -> dict[str, Any]:
+    """Why a version fails, as far as the data tell; or what is wrong with the suite's own code."""
+    try:
+        found = stages.investigate_evaluation(bench, golden, answers, scored, evaluation)
+    except BadInput as bad:
+        return {"investigation": "; ".join(map(str, bad.problems))}
+    blocks = shown.investigation_blocks(bench.suite, evaluation, against, found)
+    return {"investigation": dg.MetadataValue.md(shown.blocks_markdown(blocks))}
 
 
 def _in_full(suite: Suite, standing: Standing) -> dict[str, Any]:

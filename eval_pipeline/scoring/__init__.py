@@ -24,7 +24,7 @@ from eval_pipeline.scoring.rows import (
     with_units,
 )
 from eval_pipeline.scoring.score import score_cases
-from eval_pipeline.scoring.scores import ATTRIBUTE, Scores
+from eval_pipeline.scoring.scores import ATTRIBUTE, Scores, metric_values, row_values
 from eval_pipeline.scoring.sources import project_modules
 from eval_pipeline.scoring.summary import (
     NEAR,
@@ -44,7 +44,8 @@ __all__ = [
     "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
     "case_results", "case_rows", "check_settings", "context_for", "diagnosis_rows", "engine_version",
     "function_version", "history_rows", "lost_verdicts", "measured_models", "metric_means", "metric_rows",
-    "of_version", "outage_among", "probe_suite", "prober_version", "project_modules", "score_cases",
+    "metric_values", "of_version", "outage_among", "probe_suite", "prober_version", "project_modules",
+    "row_values", "score_cases",
     "scorer_version", "summarize", "with_units",
 ]
 # fmt: on

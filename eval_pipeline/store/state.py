@@ -220,6 +220,13 @@ class Store:
         tables = [read_table(folder / f"{name}.parquet") for name in ("counts", "keyed", "diagnoses")]
         return Scored(identity, Scores(*tables))
 
+    def identities(self, suite: str) -> list[Identity]:
+        """What identifies every evaluation of a suite that is still there, the latest first."""
+        folders = [folder for each in self.version_folders(suite) for folder in _folders(each)]
+        files = [file for folder in folders if (file := folder / "identity.json").is_file()]
+        ordered = sorted(files, key=lambda file: (-file.stat().st_mtime_ns, str(file)))
+        return [each for file in ordered if (each := _read(file.parent, file.name, Identity))]
+
     def evaluation(self, suite: str, version: str) -> Evaluation | None:
         """The latest evaluation."""
         return _read(self._latest_evaluation(suite, version), "evaluation.json", Evaluation)
