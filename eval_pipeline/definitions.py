@@ -3,8 +3,8 @@
 import dagster as dg
 
 from eval_pipeline import automation, orchestration
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.project import Project
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.timetable import read_automation
 
 

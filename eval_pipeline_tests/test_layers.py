@@ -28,7 +28,9 @@ LAYERS = (
     ("answers",),
     ("suite",),
     ("golden", "prompts", "gates", "timetable"),
+    ("declarative",),
     ("suites",),
+    ("loading",),
     ("scoring",),
     ("comparison",),
     ("results",),
@@ -48,6 +50,7 @@ LEVELS = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 SUITES_MAY_IMPORT = {
     "answers",
+    "declarative",
     "files",
     "golden",
     "language",

@@ -8,12 +8,12 @@ from eval_pipeline import prompts
 from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions import Refused, allow_activation, latest_result
+from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import impact_table, table
 from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 

@@ -10,12 +10,12 @@ import msgspec
 from eval_pipeline.engines.configuration import engines_model
 from eval_pipeline.files import write_json
 from eval_pipeline.gates.gate import GatesFile
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import FrontMatter
 from eval_pipeline.suite import Suite, quantities
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
 from eval_pipeline.timetable import Automation
 

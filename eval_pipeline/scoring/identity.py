@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from eval_pipeline.declarative import DeclaredSuite
 from eval_pipeline.scoring.closure import EVERYTHING, Closure, Reference
 from eval_pipeline.scoring.sources import Sources, Statement
 from eval_pipeline.suite import Suite
@@ -35,10 +36,24 @@ SCORING = (
 
 
 class Code:
-    """The code of this package and of further folders of suites, to be identified by what of it is used."""
+    """The code of this package and of further folders of suites, to be identified by what of it is used.
 
-    def __init__(self, package: Path, *suites: Path) -> None:
-        self._closure = Closure(Sources(((PACKAGE, package), *((SUITES, folder) for folder in suites))))
+    `declared` gives the Python module that says what a suite.yaml says, by the suite's name.
+    """
+
+    def __init__(
+        self,
+        package: Path,
+        *suites: Path,
+        declared: Callable[[str], str | None] = lambda suite: None,
+        project: Path | None = None,
+    ) -> None:
+        def text(module: str) -> str | None:
+            parent, _, name = module.rpartition(".")
+            return declared(name) if parent == SUITES else None
+
+        folders = ((PACKAGE, package), *((SUITES, folder) for folder in suites))
+        self._closure = Closure(Sources(folders, text, project))
 
     def scorer(self, suite: str) -> str:
         """The hash of what scores a suite."""
@@ -76,17 +91,17 @@ class Code:
 
 def scorer_version(suite: Suite) -> str:
     """The hash of the code that scores a suite, as this process runs it."""
-    return _scorer(_folders(), suite.name)
+    return _scorer(_folders(), suite.name, *_declared(suite))
 
 
 def prober_version(suite: Suite) -> str:
     """The hash of the code that probes a suite, as this process runs it."""
-    return _code(_folders()).prober(suite.name)
+    return _code(_folders(), *_declared(suite)).prober(suite.name)
 
 
 def engine_version(suite: Suite) -> str:
     """The hash of the code of a suite's embedded engine, as this process runs it."""
-    return _engine(_folders(), suite.name)
+    return _engine(_folders(), suite.name, *_declared(suite))
 
 
 def _folders() -> tuple[Path, ...]:
@@ -95,16 +110,23 @@ def _folders() -> tuple[Path, ...]:
     return Path(__file__).parent.parent, *map(Path, suites.__path__ if suites else ())
 
 
-@cache
-def _code(folders: tuple[Path, ...]) -> Code:
-    return Code(*folders)
+def _declared(suite: Suite) -> tuple[str, Path | None]:
+    """The module that a declared suite is made from, and its project; both blank for any other."""
+    return (suite.source, suite.root) if isinstance(suite, DeclaredSuite) else ("", None)
 
 
 @cache
-def _scorer(folders: tuple[Path, ...], suite: str) -> str:
-    return _code(folders).scorer(suite)
+def _code(folders: tuple[Path, ...], source: str = "", project: Path | None = None) -> Code:
+    return (
+        Code(*folders, declared=lambda suite: source or None, project=project) if source else Code(*folders)
+    )
 
 
 @cache
-def _engine(folders: tuple[Path, ...], suite: str) -> str:
-    return _code(folders).engine(suite)
+def _scorer(folders: tuple[Path, ...], suite: str, source: str, project: Path | None) -> str:
+    return _code(folders, source, project).scorer(suite)
+
+
+@cache
+def _engine(folders: tuple[Path, ...], suite: str, source: str, project: Path | None) -> str:
+    return _code(folders, source, project).engine(suite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,18 +21,34 @@ class Sources:
     """Where the modules of some packages lie: (package, folder), the first folder that has a module wins."""
 
     folders: tuple[tuple[str, Path], ...]
+    texts: Callable[[str], str | None] = lambda name: None
+    """The text of a module that lies in no file, by its name; None where there is none."""
+    project: Path | None = None
+    """A folder whose modules count, too."""
 
     def holds(self, name: str) -> bool:
         """Whether a module of that name would be one of these."""
-        return any(name == package or name.startswith(f"{package}.") for package, _ in self.folders)
+        if any(name == package or name.startswith(f"{package}.") for package, _ in self.folders):
+            return True
+        return self._own(name.partition(".")[0])
+
+    def _own(self, top: str) -> bool:
+        """Whether the project has a module of that name."""
+        return self.project is not None and (
+            (self.project / f"{top}.py").is_file() or (self.project / top / INIT).is_file()
+        )
 
     def module(self, name: str) -> Module | None:
         """The module of that name; None where there is none."""
+        if text := self.texts(name):
+            return Module(name, self.folders[0][1] / INIT, text)
         paths = [
             folder.joinpath(*name.removeprefix(package).split(".")[1:])
             for package, folder in self.folders
             if name == package or name.startswith(f"{package}.")
         ]
+        if not paths and self.project and self._own(name.partition(".")[0]):
+            paths = [self.project.joinpath(*name.split("."))]
         for path in paths:
             for file in (path / INIT, path.with_name(f"{path.name}.py")):
                 if file.is_file():
@@ -77,6 +93,8 @@ class Module:
 
     name: str
     file: Path
+    text: str = ""
+    """Its code, where it does not lie in the file."""
     bindings: dict[str, list[Statement | Imported]] = field(default_factory=dict)
     effects: list[Statement] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)
@@ -85,8 +103,8 @@ class Module:
     """Modules, or names that may be some, that are imported as such and so run with this one."""
 
     def __post_init__(self) -> None:
-        if self.file.is_file():
-            self._add(ast.parse(self.file.read_bytes()).body)
+        if self.text or self.file.is_file():
+            self._add(ast.parse(self.text or self.file.read_bytes()).body)
 
     @property
     def parent(self) -> str:
