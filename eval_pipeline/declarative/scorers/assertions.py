@@ -35,9 +35,8 @@ _NOT = "not-"
 _CODE = ("javascript", "fn", "eval", "python", "ruby", "webhook", "file", "exec", "package")
 _MODEL = (
     "llm-rubric", "grade", "factuality", "model-graded-closedqa", "model-graded-factuality", "g-eval",
-    "classifier", "moderation", "select-best", "answer-relevance", "context-faithfulness", "context-
-    recall", "context-relevance", "perplexity", "perplexity-score", "pi", "search-rubric", "similar:dot",
-    "similar:euclidean", "max-score",
+    "classifier", "moderation", "select-best", "answer-relevance", "context-faithfulness", "context-recall",
+    "context-relevance", "perplexity", "perplexity-score", "pi", "search-rubric", "max-score",
 )  # fmt: skip
 _NO_CASE: tuple[Ignored, ...] = ("case",)
 
