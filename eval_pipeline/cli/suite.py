@@ -7,7 +7,7 @@ import click
 from eval_pipeline.cli import Group, completing
 from eval_pipeline.declarative import SUITE_FILE, module_in
 from eval_pipeline.files import is_there, write_text
-from eval_pipeline.loading import declaration, suite_names
+from eval_pipeline.loading import declaration, find_suite, suite_names
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
@@ -34,6 +34,7 @@ def eject(suite: str, only_print: bool) -> None:
         names = [name for name in suite_names(project) if declaration(project, name).is_file()]
         remedy = f"Suites of a file: {', '.join(names) or 'none'}."
         raise bad_value("suite", f"{suite!r} is declared by no {SUITE_FILE}", remedy)
+    find_suite(project, suite)
     source = module_in(file.parent)
     if only_print:
         say(source.rstrip("\n"))

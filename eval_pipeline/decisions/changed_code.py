@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from eval_pipeline.declarative import SUITE_FILE, module_in
+from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.revisions import extract
 from eval_pipeline.scoring import EVERYTHING, PACKAGE, Code, MissingCode, Reference
@@ -18,6 +20,12 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
         base = Path(folder)
         for name in (PACKAGE, project.own_suites.name):
             extract(project, commit, base, name)
+        suites = list(suites)
+        for suite in suites:
+            if (project.golden(suite) / SUITE_FILE).is_file():
+                extract(project, commit, base, f"golden/{suite}")
+        for module in project.root.glob("*.py"):
+            extract(project, commit, base, module.name)
         before, now = _code(project, base), _code(project, project.root)
         everywhere = (
             set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {"evaluation code"}
@@ -38,7 +46,7 @@ def _same(before: Code, now: Code, part: Callable[[Code], str]) -> bool:
     """Whether some code is the same; it is not where either cannot be read, such as a suite that is new."""
     try:
         return part(before) == part(now)
-    except (MissingCode, SyntaxError, ValueError, OSError):
+    except (MissingCode, BadInput, SyntaxError, ValueError, OSError):
         return False
 
 
@@ -46,4 +54,10 @@ def _code(project: Project, tree: Path) -> Code:
     """The code of a project in a tree. A project without the package uses the one that runs."""
     held = (project.root / PACKAGE / "suites").is_dir()
     package = tree / PACKAGE if held else Path(__file__).parent.parent
-    return Code(package, tree / project.own_suites.relative_to(project.root))
+
+    def declared(suite: str) -> str | None:
+        folder = tree / project.golden(suite).relative_to(project.root)
+        return module_in(folder) if (folder / SUITE_FILE).is_file() else None
+
+    own = None if held else tree
+    return Code(package, tree / project.own_suites.relative_to(project.root), declared=declared, project=own)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,14 +97,14 @@ def own_function(target: Any, folder: Path) -> Callable[..., Any]:
     top = module.partition(".")[0]
     if not ((root / f"{top}.py").is_file() or (root / top).is_dir()):
         raise Refused(Violation(where, f"there is no module {top} in the project", remedy))
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
     try:
-        function = getattr(importlib.import_module(module), name, None)
+        loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
-        raise Refused(
-            Violation(where, f"{module} cannot be loaded: {type(error).__name__}: {error}", remedy)
-        ) from None
+        message = f"{module} cannot be loaded: {type(error).__name__}: {error}"
+        raise Refused(Violation(where, message, remedy)) from None
+    if not Path(str(loaded.__file__)).resolve().is_relative_to(root):
+        raise Refused(Violation(where, f"{module} is not the project's own module", "Give it another name."))
+    function = getattr(loaded, name, None)
     if not callable(function) or getattr(function, "__name__", "") != name:
         raise Refused(Violation(where, f"{name!r} is no function of {module}", remedy))
     return function  # type: ignore[no-any-return]

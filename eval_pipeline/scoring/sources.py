@@ -114,6 +114,8 @@ class Module:
     @cached_property
     def entries(self) -> dict[str, Path]:
         """The files and folders beside it that may be data."""
+        if self.text:
+            return {}
         return {
             path.name: path
             for path in self.file.parent.iterdir()

@@ -66,6 +66,8 @@ class Combined(Scorer, frozen=True, kw_only=True):
 class AllOf(Combined, frozen=True, kw_only=True, rename={"of": "all_of"}):
     """Every one of some scorers passes."""
 
+    of: tuple[Any, ...]
+
     key = "all_of"
     about = "Replies that every part passes ÷ replies"
 
@@ -77,6 +79,8 @@ class AllOf(Combined, frozen=True, kw_only=True, rename={"of": "all_of"}):
 
 class AnyOf(Combined, frozen=True, kw_only=True, rename={"of": "any_of"}):
     """At least one of some scorers passes."""
+
+    of: tuple[Any, ...]
 
     key = "any_of"
     about = "Replies that at least one part passes ÷ replies"

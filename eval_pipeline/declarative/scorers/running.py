@@ -34,6 +34,8 @@ class Figure(Scorer, frozen=True, kw_only=True):
 class Latency(Figure, frozen=True, kw_only=True, rename={"of": "latency"}):
     """The answer took at most so many milliseconds."""
 
+    of: Positive
+
     key = "latency"
     about = "Answers that came in time ÷ answers whose time is known"
 
@@ -44,6 +46,8 @@ class Latency(Figure, frozen=True, kw_only=True, rename={"of": "latency"}):
 
 class Cost(Figure, frozen=True, kw_only=True, rename={"of": "cost"}):
     """The answer cost at most so many dollars."""
+
+    of: Positive
 
     key = "cost"
     about = "Answers within the price ÷ answers whose price is known"

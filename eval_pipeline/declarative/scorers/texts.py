@@ -65,6 +65,8 @@ class Compared(Scorer, frozen=True, kw_only=True):
 class F1(Compared, frozen=True, kw_only=True, rename={"of": "f1"}):
     """The words that reply and expected text share: 2·P·R ÷ (P + R)."""
 
+    of: str
+
     key = "f1"
     about = "F1 of the words that the reply shares with the expected text"
 
@@ -76,6 +78,7 @@ class F1(Compared, frozen=True, kw_only=True, rename={"of": "f1"}):
 class Rouge(Compared, frozen=True, kw_only=True, rename={"of": "rouge"}):
     """ROUGE: the words, pairs of words or word order that reply and expected text share, as F1."""
 
+    of: str
     variant: Literal["rouge1", "rouge2", "rougeL"] = "rougeL"
 
     key = "rouge"
@@ -94,6 +97,8 @@ class Rouge(Compared, frozen=True, kw_only=True, rename={"of": "rouge"}):
 
 class Similarity(Compared, frozen=True, kw_only=True, rename={"of": "similarity"}):
     """How alike reply and expected text are in meaning: the cosine of the embedder that needs no network."""
+
+    of: str
 
     key = "similarity"
     about = "Cosine of the reply's and the expected text's meaning"
