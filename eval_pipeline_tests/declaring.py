@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-import numpy as np
 import yaml
 
 from eval_pipeline.answers import Answer
@@ -43,9 +45,19 @@ def declare(root: Path, suite: dict[str, Any] | str, rows: Sequence[dict[str, An
     text = suite if isinstance(suite, str) else yaml.safe_dump(suite, sort_keys=False, allow_unicode=True)
     (folder / "suite.yaml").write_text(text)
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
     return Project(root, root / ".eval")
+
+
+@contextmanager
+def importing_from(root: Path, *modules: str) -> Iterator[None]:
+    """Let modules of a project be imported, and forget them afterwards."""
+    with mock.patch.object(sys, "path", [*sys.path, str(root)]):
+        importlib.invalidate_caches()
+        try:
+            yield
+        finally:
+            for module in modules:
+                sys.modules.pop(module, None)
 
 
 def kind_of(kind: str | dict[str, Any]) -> Kind:
@@ -106,11 +118,3 @@ def passes(
 def problems_of(bad: BadInput) -> list[str]:
     """Problems as lines."""
     return [str(each) for each in bad.problems]
-
-
-def same(one: Batch, other: Batch) -> bool:
-    """Whether two batches hold the same numbers."""
-    counts = one.counts.keys() == other.counts.keys() and all(
-        np.array_equal(one.counts[name], other.counts[name]) for name in one.counts
-    )
-    return counts and one.keyed == other.keyed

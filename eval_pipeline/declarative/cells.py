@@ -30,8 +30,8 @@ def references(value: Any) -> Iterator[str]:
     """The columns that a value of a suite.yaml refers to, wherever they stand in it."""
     if isinstance(value, str):
         yield from REFERENCE.findall(value)
-    elif isinstance(value, list | tuple):
-        for each in value:
+    elif isinstance(value, list | tuple | Mapping):
+        for each in value.values() if isinstance(value, Mapping) else value:
             yield from references(each)
     elif isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
@@ -76,7 +76,10 @@ def as_list(cell: Any) -> list[str]:
         if not isinstance(value, list):
             raise Unusable(f"{shown(text)} is not a list", 'Write ["one", "two"] or: one, two.')
         return [as_text(each) for each in value]
-    cells = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
+    try:
+        cells = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise Unusable(f"{shown(text)} is not a list: {error}", "Write a JSON list.") from None
     return [each.strip() for each in cells if each.strip()]
 
 

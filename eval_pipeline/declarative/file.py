@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from eval_pipeline.declarative.cases import HIDDEN, case_files
 from eval_pipeline.declarative.catalogue import Refused, read_schema, schema_of_scores, scorer_of
+from eval_pipeline.declarative.cells import references
 from eval_pipeline.declarative.kinds import Json, Kind, Label, Labels, List, Number, Text
 from eval_pipeline.declarative.records import columns_of
 from eval_pipeline.declarative.scorers import Assertions, Scorer
@@ -76,7 +77,7 @@ class SuiteFile(Model):
         ]
         | None
     ) = None
-    """What templates see: columns, or variable: column. By default every column that nothing else needs."""
+    """What templates see: columns, or variable: column. By default what all files have and nothing else needs."""
     answer: Any = Field(default_factory=lambda: {"kind": "text"})
     """What a reply is: kind, with `of`, `schema`, `strict` or `decimal`."""
     scores: list[Any] = Field(default_factory=list)
@@ -127,6 +128,10 @@ class _Reader:
         self.answer: Kind = Text()
         self.scores: list[Scorer] = []
         self.inputs: dict[str, str] = {}
+        self._needed: list[tuple[int, list[str]]] = []
+        """The columns that each entry of `scores` names, whatever else is wrong with it."""
+        self._shared: set[str] = set()
+        """The columns that every file has."""
 
     def check(self, value: Any) -> Iterator[Violation]:
         """Everything that the types of the fields do not say."""
@@ -153,13 +158,14 @@ class _Reader:
         patterns = _several(cases)
         if not isinstance(patterns, list) or not _are_texts(patterns):
             return []
-        found: dict[str, None] = {}
+        found: list[list[str]] = []
         for file in case_files(self._folder, patterns, self._problems):
             if not file.is_file():
                 self._problems.add(file, "is not a regular file", "Put a file there.")
                 continue
-            found |= dict.fromkeys(columns_of(file, self._problems))
-        return list(found)
+            found.append(columns_of(file, self._problems))
+        self._shared = set.intersection(*map(set, found)) if found else set()
+        return list(dict.fromkeys(name for names in found for name in names))
 
     def _check_answer(self, answer: Any) -> Iterator[Violation]:
         answer = {"kind": answer} if isinstance(answer, str) else answer
@@ -192,8 +198,10 @@ class _Reader:
                 scorer = scorer_of(entry, self._folder)
             except Refused as refused:
                 yield from (each._replace(path=("scores", index, *each.path)) for each in refused.violations)
+                self._needed.append((index, list(references(entry))))
                 continue
             self.scores.append(scorer)
+            self._needed.append((index, scorer.needs))
             for each in _with_parts(scorer):
                 if kind_is_known and each.kinds and self._kind not in each.kinds:
                     remedy = f"Let the answer be of kind {' or '.join(each.kinds)}, or choose another score."
@@ -213,7 +221,8 @@ class _Reader:
         given = [scorer.name for scorer in self.scores]
         names = metric_names(self.answer, self.scores)
         for index, _ in enumerate(entries):
-            if given[index] in RESERVED or names[index].count("__") or names.count(names[index]) > 1:
+            twice = bool(given[index]) and given.count(given[index]) > 1
+            if given[index] in RESERVED or twice or names.count(names[index]) > 1:
                 yield Violation(
                     ("scores", index, "name"), f"{names[index]!r} is taken", "Choose another name."
                 )
@@ -222,10 +231,9 @@ class _Reader:
 
     def _check_columns(self, value: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Violation]:
         """Columns that are named and not there, and those that may not be seen."""
-        for index, scorer in enumerate(self.scores):
-            for name in scorer.needs:
-                if name not in columns:
-                    yield _unknown(("scores", index), name, columns)
+        for index, needed in self._needed:
+            unknown = [name for name in dict.fromkeys(needed) if name not in columns]
+            yield from (_unknown(("scores", index), name, columns) for name in unknown)
         case_id, attributes = value.get("id", ""), _several(value.get("attributes", []))
         if isinstance(case_id, str) and case_id and case_id not in columns:
             yield _unknown(("id",), case_id, columns)
@@ -243,7 +251,8 @@ class _Reader:
     def _check_inputs(self, given: Any, columns: Sequence[str], others: set[Any]) -> Iterator[Violation]:
         needed = {name for scorer in self.scores for name in scorer.needs}
         if given is None:
-            seen = [name for name in columns if name not in others | needed and not name.startswith(HIDDEN)]
+            kept = self._shared - others - needed
+            seen = [name for name in columns if name in kept and not name.startswith(HIDDEN)]
             self.inputs = {name: name for name in seen}
             if not seen:
                 yield Violation(

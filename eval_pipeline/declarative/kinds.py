@@ -129,7 +129,8 @@ class Labels(Kind, frozen=True, tag="labels"):
 
     def read(self, reply: Any) -> Any:
         """The labels that a reply names, each once and in the order of `of`."""
-        elements = [self._known.get(_bare(each)) for each in _elements(reply)]
+        listed = _elements(reply)
+        elements = [None] if listed is UNREADABLE else [self._known.get(_bare(each)) for each in listed]
         if None not in elements:
             return [label for label in self.of if label in elements]
         named = [] if self.strict else _named(reply, self._known)
@@ -258,15 +259,18 @@ def _json_in(reply: str) -> Any:
     return parsed.output if isinstance(parsed, Usable) else None
 
 
-def _elements(reply: str) -> list[str]:
-    """The texts that a reply lists."""
+def _elements(reply: str) -> Any:
+    """The texts that a reply lists, or UNREADABLE."""
     value = _json_in(reply)
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
     if isinstance(value, list):
         return [as_text(each) for each in value]
     lines = [_BULLET.sub("", line).strip() for line in reply.splitlines() if line.strip()]
-    return lines if len(lines) > 1 else as_list(_BULLET.sub("", reply).strip())
+    try:
+        return lines if len(lines) > 1 else as_list(_BULLET.sub("", reply).strip())
+    except Unusable:
+        return UNREADABLE
 
 
 def _named(text: str, known: dict[str, str]) -> list[str]:

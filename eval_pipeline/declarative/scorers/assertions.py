@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from eval_pipeline.declarative.cells import Ignored, Row, Unusable, as_json, as_list, as_text, is_blank, shown
-from eval_pipeline.declarative.kinds import Kind, Text
+from eval_pipeline.declarative.kinds import Kind
 from eval_pipeline.declarative.schemas import departures, unusable
 from eval_pipeline.declarative.scorers.base import GOOD, Reply, Scorer
 from eval_pipeline.declarative.scorers.matching import (
@@ -138,8 +137,7 @@ class Assertions(Scorer, frozen=True, kw_only=True):
         return shown("; ".join(missed)), shown(reply.text)
 
 
-@lru_cache(maxsize=2**12)
-def parsed(text: str, kind: Kind = Text()) -> Assertion:  # noqa: B008  (it is frozen)
+def parsed(text: str, kind: Kind) -> Assertion:
     """The assertion in a cell; a text without a type must be the answer."""
     match = _ASSERTION.fullmatch(text)
     name = match["type"].lower() if match else ""

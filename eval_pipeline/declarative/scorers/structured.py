@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from eval_pipeline.declarative.cells import Row, Unusable, as_json, as_list, filled, folded, references, shown
+from eval_pipeline.declarative.cells import Row, Unusable, as_json, as_list, filled, folded, shown
 from eval_pipeline.declarative.kinds import UNREADABLE, Kind
 from eval_pipeline.declarative.schemas import departures, unusable
 from eval_pipeline.declarative.scorers.base import Fraction, Reply, Scorer, Spelling, needed
@@ -67,12 +67,6 @@ class JsonEquals(Sameness, frozen=True, kw_only=True, rename={"of": "json_equals
         if not isinstance(self.of, str):
             return {name: filled(value, row) for name, value in self.of.items()}
         return as_json(needed(self.of, row))
-
-    @property
-    def needs(self) -> list[str]:
-        """The columns whose cells it needs."""
-        inner = list(self.of.values()) if isinstance(self.of, dict) else self.of
-        return list(dict.fromkeys(references(inner)))
 
     def value(self, reply: Reply, wanted: Any) -> float:
         """Right fields ÷ fields."""

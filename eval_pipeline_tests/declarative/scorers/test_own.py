@@ -11,7 +11,7 @@ from eval_pipeline.declarative import Python, Task, Text, input_type
 from eval_pipeline.declarative.catalogue import Refused
 from eval_pipeline.problems import BadInput
 from eval_pipeline.suite import Case, Context, Items
-from eval_pipeline_tests.declaring import CLASSIFIER, declare, scorer
+from eval_pipeline_tests.declaring import CLASSIFIER, declare, importing_from, scorer
 
 
 def said(function: Any, output: str = "yes", **options: Any) -> float:
@@ -54,7 +54,8 @@ def test_only_functions_of_the_project(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("def loads(answer, case):\n    return True\n")
     declare(tmp_path, CLASSIFIER)
     folder = tmp_path / "golden" / "tickets"
-    assert scorer({"python": "checks_of_tests:polite"}, folder).default_name == "polite"
+    with importing_from(tmp_path, "checks_of_tests"):
+        assert scorer({"python": "checks_of_tests:polite"}, folder).default_name == "polite"
     for target in (
         "os:system",
         "json:loads",

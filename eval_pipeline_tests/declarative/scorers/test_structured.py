@@ -144,11 +144,11 @@ def test_a_ranking_needs_something_relevant(want: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "kind", "outputs", "rewarded"),
     [
-        ({"set_f1": "red, green"}, "list", {"all": "red, green, blue", "twice": "red, red, green", "other": "blue"},
-         {"twice"}),
+        ({"set_f1": "red, green"}, "list",
+         {"all": "red, green, blue", "twice": "red, red, green", "other": "blue"}, {"twice"}),
         ({"ranking": "b"}, "list", {"all": "a, b, c", "first": "b, a", "other": "c"}, {"first"}),
-        ({"json_equals": WANTED}, "json", {"all": {"name": "Ada", "age": 36, "tags": ["x", "y"], "z": 1}, "none": {}},
-         set()),
+        ({"json_equals": WANTED}, "json",
+         {"all": {"name": "Ada", "age": 36, "tags": ["x", "y"], "z": 1}, "none": {}}, set()),
         ({"json_schema": SCHEMA}, "json", {"empty": {}, "any": {"name": "Xyz"}}, {"any"}),
     ],
 )  # fmt: skip
