@@ -77,7 +77,7 @@ class SuiteFile(Model):
         ]
         | None
     ) = None
-    """What templates see: columns, or variable: column. By default what all files have and nothing else needs."""
+    """What templates see: columns, or variable: column. By default what nothing else needs."""
     answer: Any = Field(default_factory=lambda: {"kind": "text"})
     """What a reply is: kind, with `of`, `schema`, `strict` or `decimal`."""
     scores: list[Any] = Field(default_factory=list)

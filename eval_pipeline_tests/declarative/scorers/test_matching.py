@@ -113,7 +113,7 @@ def test_an_optional_score_does_not_apply_to_a_blank_cell() -> None:
 
 def test_a_slow_pattern_is_bad_input_and_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "MOST_SECONDS", 0.05)
-    with pytest.raises(BadInput, match="case 0: the pattern .* was stopped after"):
+    with pytest.raises(BadInput, match=r"case 0: the pattern .* was stopped after"):
         value({"regex": r"(x+x+)+y"}, {}, "x" * 5000)
 
 

@@ -22,7 +22,7 @@ def test_another_score_decides_where_there_is_no_figure() -> None:
     entries = [{"equals": "x"}, {"latency": 2}]
     for output, passed in (("x", True), ("y", False)):
         assert scored(entries, [{}], [output])[1].counts["all_passed"][0] == passed
-    task, batch = scored(entries, [{}], ["x"], latency_ms=3.0)
+    _, batch = scored(entries, [{}], ["x"], latency_ms=3.0)
     assert batch.counts["all_passed"][0] == 0
     assert batch.counts["score"][0] == 0.5
     assert [tuple(row) for _, row in batch.diagnoses] == [("latency", "at most 2", "3")]
