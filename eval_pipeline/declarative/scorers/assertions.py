@@ -77,7 +77,7 @@ def _text(value: str, limit: float | None, kind: Kind) -> str:
     return value
 
 
-_TYPES: dict[str, tuple[Callable[[float | None], Scorer], Callable[[str, float | None, Kind], Any]]] = {
+TYPES: dict[str, tuple[Callable[[float | None], Scorer], Callable[[str, float | None, Kind], Any]]] = {
     "equals": (lambda _: Equals(of=""), lambda value, _, kind: kind.expected(value)),
     "contains": (lambda _: Contains(of=""), _text),
     "icontains": (lambda _: Contains(of="", ignore=_NO_CASE), _text),
@@ -144,8 +144,8 @@ def parsed(text: str, kind: Kind) -> Assertion:
     negated = name.startswith(_NOT)
     bare = name.removeprefix(_NOT)
     _stop_if_foreign(text, bare)
-    if match is None or bare not in _TYPES or not (match["colon"] or bare in WITHOUT_VALUE):
-        near = did_you_mean(bare, _TYPES) if match and match["colon"] and " " not in bare else ""
+    if match is None or bare not in TYPES or not (match["colon"] or bare in WITHOUT_VALUE):
+        near = did_you_mean(bare, TYPES) if match and match["colon"] and " " not in bare else ""
         if near:
             raise Unusable(f"{shown(bare)!r} is no type of assertion", near.strip())
         return Assertion(text, Equals(of=""), kind.expected(text), False)
@@ -154,7 +154,7 @@ def parsed(text: str, kind: Kind) -> Assertion:
         return Assertion(text, Equals(of=""), kind.expected(text), False)
     if not value and bare not in WITHOUT_VALUE:
         raise Unusable(f"`{name}:` says nothing", "Write what the reply is compared with.")
-    make, want = _TYPES[bare]
+    make, want = TYPES[bare]
     return Assertion(text, make(limit), want(value, limit, kind), negated)
 
 
@@ -163,7 +163,7 @@ def _stop_if_foreign(text: str, name: str) -> None:
         remedy = "Only built-in assertions may stand in a cell; `python: module:name` may stand in `scores`."
         raise Unusable(f"{shown(text)!r} would run or read something", remedy)
     if name in _MODEL and ":" in text:
-        remedy = f"Built in: {', '.join(_TYPES)}."
+        remedy = f"Built in: {', '.join(TYPES)}."
         raise Unusable(f"`{name}` needs a model", remedy)
 
 
