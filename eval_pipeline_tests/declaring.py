@@ -27,7 +27,7 @@ CASES = [
     {"id": "c", "text": "Die App stürzt ab", "language": "de", "label": "bug"},
     {"id": "d", "text": "Guten Tag", "language": "de", "label": "other"},
 ]
-CLASSIFIER = {
+CLASSIFIER: dict[str, Any] = {
     "description": "Support tickets into three categories",
     "cases": "cases.jsonl",
     "id": "id",

@@ -98,8 +98,9 @@ def test_without_gates_nothing_passes(tickets: Project) -> None:
     (tickets.golden("tickets") / "gates.yaml").unlink()
     done = command(tickets, "run", "tickets")
     assert done.returncode == 2, done.stdout
-    assert 'is missing, and without a gate nothing would ever fail. Write for example: metrics: {accuracy:' in (
-        " ".join(done.stderr.split())
+    assert (
+        "is missing, and without a gate nothing would ever fail. Write for example: metrics: {accuracy:"
+        in (" ".join(done.stderr.split()))
     )
 
 

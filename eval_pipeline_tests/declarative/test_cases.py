@@ -51,12 +51,10 @@ def test_what_is_expected_is_never_input(tmp_path: Path, scores: list[dict[str, 
         {"text": "a question", "secret": "xyzzy", "__expected": "contains: xyzzy", "__description": "xyzzy"}
     ]
     kind = "json" if scores and "json_equals" in scores[0] else "text"
-    suite = {"cases": "cases.jsonl", "answer": {"kind": kind}, "scores": scores, "inputs": None}
+    suite: dict[str, Any] = {"cases": "cases.jsonl", "answer": {"kind": kind}, "scores": scores}
     if not scores:
         suite["inputs"] = ["text"]
-    (golden,), problems = cases_of(
-        tmp_path, {name: each for name, each in suite.items() if each is not None}, rows
-    )
+    (golden,), problems = cases_of(tmp_path, suite, rows)
     assert not problems
     assert b"xyzzy" not in msgspec.json.encode(golden.case.input)
     assert "xyzzy" not in golden.case.id

@@ -230,7 +230,7 @@ def test_identity_is_the_meaning_of_the_file(tmp_path: Path) -> None:
     others = [
         {**CLASSIFIER, "scores": [{"equals": "{{ label }}"}, {"length": "words", "max": 9}]},
         {**CLASSIFIER, "answer": {"kind": "label", "of": ["billing", "bug", "other", "more"]}},
-        {**CLASSIFIER, "answer": {**CLASSIFIER["answer"], "strict": True}},  # type: ignore[dict-item]
+        {**CLASSIFIER, "answer": {**CLASSIFIER["answer"], "strict": True}},
     ]
     assert len({before, *(identity(tmp_path, each) for each in others)}) == 4
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eval_pipeline.answers import Answer
@@ -12,7 +14,7 @@ from eval_pipeline.suite import Case, Context, Items
 from eval_pipeline_tests.declaring import kind_of
 
 
-def holds(cell: str, output: str, **figures: float) -> bool | None:
+def holds(cell: str, output: str, **figures: Any) -> bool | None:
     task = Task(Text(), [Assertions(of=("__expected",))])
     case: Case[None, dict[str, str]] = Case("a", None, {"__expected": cell})
     items = Items([case], [output], 1, lambda _: Answer("a", text=output, **figures))

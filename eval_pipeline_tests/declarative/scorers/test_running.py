@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eval_pipeline.answers import Answer
@@ -12,14 +14,14 @@ from eval_pipeline_tests.declaring import passes, scored, scorer, value
 
 @pytest.mark.parametrize(("name", "figure"), [("latency", "latency_ms"), ("cost", "cost_usd")])
 def test_within_the_limit(name: str, figure: str) -> None:
-    assert value({name: 2}, {}, "x", **{figure: 2.0}) == 1
-    assert value({name: 2}, {}, "x", **{figure: 2.1}) == 0
+    figures: list[dict[str, Any]] = [{figure: 2.0}, {figure: 2.1}]
+    assert [value({name: 2}, {}, "x", **each) for each in figures] == [1, 0]
     assert value({name: 2}, {}, "x") is None
     assert not passes({name: 2}, {}, "x")
 
 
 def test_another_score_decides_where_there_is_no_figure() -> None:
-    entries = [{"equals": "x"}, {"latency": 2}]
+    entries: list[dict[str, Any]] = [{"equals": "x"}, {"latency": 2}]
     for output, passed in (("x", True), ("y", False)):
         assert scored(entries, [{}], [output])[1].counts["all_passed"][0] == passed
     _, batch = scored(entries, [{}], ["x"], latency_ms=3.0)
