@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,17 +41,20 @@ class Refused(Exception):
         self.violations = violations
 
 
-def scorer_of(entry: Any, folder: Path, part: bool = False) -> Scorer:
-    """An entry of `scores` as a scorer; raises `Refused` with everything that is wrong."""
+def scorer_of(entry: Any, folder: Path, *, part: bool = False, loading: bool = True) -> Scorer:
+    """An entry of `scores` as a scorer; raises `Refused` with everything that is wrong.
+
+    Without `loading`, functions of the project are named and not imported.
+    """
     key = _key(entry)
     if part and (own := [name for name in OF_THE_WHOLE if name in entry]):
         remedy = "Say it beside all_of or any_of."
         raise Refused(*(Violation((name,), "is not for a part", remedy) for name in own))
     prepared = dict(entry)
     if key in COMBINED:
-        prepared[key] = _parts(entry[key], key, folder)
+        prepared[key] = _parts(entry[key], key, folder, loading)
     elif key == scorers.Python.key:
-        prepared[key] = own_function(entry[key], folder)
+        prepared[key] = own_function(entry[key], folder, loading)
     elif key == scorers.JsonSchema.key:
         prepared[key] = read_schema(entry[key], folder, (key,))
     kind = SCORERS[key]
@@ -86,7 +89,7 @@ def read_schema(value: Any, folder: Path, path: FieldPath) -> dict[str, Any]:
     return schema
 
 
-def own_function(target: Any, folder: Path) -> Callable[..., Any]:
+def own_function(target: Any, folder: Path, loading: bool) -> Callable[..., Any]:
     """A function of the project, `module:name`."""
     remedy = "Write module:name, of a function in the project's folder."
     where: FieldPath = (scorers.Python.key,)
@@ -97,6 +100,21 @@ def own_function(target: Any, folder: Path) -> Callable[..., Any]:
     top = module.partition(".")[0]
     if not ((root / f"{top}.py").is_file() or (root / top).is_dir()):
         raise Refused(Violation(where, f"there is no module {top} in the project", remedy))
+    return _loaded(module, name, root, remedy) if loading else _named(module, name)
+
+
+def _named(module: str, name: str) -> Callable[..., Any]:
+    """What stands for a function whose code is only to be named."""
+
+    def function(answer: Any, case: Any) -> bool:
+        raise NotImplementedError
+
+    function.__module__, function.__name__ = module, name
+    return function
+
+
+def _loaded(module: str, name: str, root: Path, remedy: str) -> Callable[..., Any]:
+    where: FieldPath = (scorers.Python.key,)
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
@@ -105,8 +123,8 @@ def own_function(target: Any, folder: Path) -> Callable[..., Any]:
     if not Path(str(loaded.__file__)).resolve().is_relative_to(root):
         raise Refused(Violation(where, f"{module} is not the project's own module", "Give it another name."))
     function = getattr(loaded, name, None)
-    if not callable(function) or getattr(function, "__name__", "") != name:
-        raise Refused(Violation(where, f"{name!r} is no function of {module}", remedy))
+    if not callable(function) or (function.__module__, getattr(function, "__name__", "")) != (module, name):
+        raise Refused(Violation(where, f"{name!r} is no function that {module} defines", remedy))
     return function  # type: ignore[no-any-return]
 
 
@@ -130,7 +148,7 @@ def _key(entry: Any) -> str:
     )
 
 
-def _parts(entries: Any, key: str, folder: Path) -> tuple[Scorer, ...]:
+def _parts(entries: Any, key: str, folder: Path, loading: bool) -> tuple[Scorer, ...]:
     if not isinstance(entries, list) or not entries:
         raise Refused(
             Violation((key,), "is no list of scores", "Write one on each line below it, after a dash.")
@@ -139,7 +157,7 @@ def _parts(entries: Any, key: str, folder: Path) -> tuple[Scorer, ...]:
     wrong: list[Violation] = []
     for index, entry in enumerate(entries):
         try:
-            parts.append(scorer_of(entry, folder, part=True))
+            parts.append(scorer_of(entry, folder, part=True, loading=loading))
         except Refused as refused:
             wrong += [each._replace(path=(key, index, *each.path)) for each in refused.violations]
     if wrong:
@@ -198,11 +216,3 @@ def schema_of_scores() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     shared[scorers.JsonSchema.__name__]["properties"][scorers.JsonSchema.key] = {"type": ["string", "object"]}
     shared["Score"] = {"anyOf": list(schemas)}
     return list(schemas), shared
-
-
-def each_scorer(found: Mapping[str, Scorer]) -> Iterator[Scorer]:
-    """Scorers and those inside of them."""
-    for scorer in found.values():
-        yield scorer
-        if isinstance(scorer, scorers.AllOf | scorers.AnyOf):
-            yield from scorer.parts

@@ -53,5 +53,5 @@ def read_suite(folder: Path) -> DeclaredSuite:
 
 
 def module_in(folder: Path) -> str:
-    """The Python module that says what a golden folder declares."""
-    return source_of(read_declaration(folder))
+    """The Python module that says what a golden folder declares; no code of the project is run for it."""
+    return source_of(read_declaration(folder, loading=False))

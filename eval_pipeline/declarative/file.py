@@ -97,12 +97,15 @@ class Declaration(NamedTuple):
     scores: tuple[Scorer, ...]
 
 
-def read_declaration(folder: Path) -> Declaration:
-    """The suite that a golden folder declares; every problem is raised at once."""
+def read_declaration(folder: Path, loading: bool = True) -> Declaration:
+    """The suite that a golden folder declares; every problem is raised at once.
+
+    Without `loading`, functions of the project are named and not imported.
+    """
     problems = Problems()
     if not NAME.fullmatch(folder.name):
         problems.add(folder, "is no name of a suite", "Use letters, digits and _, a letter first.")
-    reader = _Reader(folder, problems)
+    reader = _Reader(folder, problems, loading)
     file = read_model(folder / SUITE_FILE, SuiteFile, problems, reader.check)
     problems.stop_if_any()
     if file is None:
@@ -122,8 +125,9 @@ def read_declaration(folder: Path) -> Declaration:
 class _Reader:
     """Looks at the plain values of a file, as far as they are usable, and makes records of them."""
 
-    def __init__(self, folder: Path, problems: Problems) -> None:
+    def __init__(self, folder: Path, problems: Problems, loading: bool) -> None:
         self._folder = folder
+        self._loading = loading
         self._problems = problems
         self.answer: Kind = Text()
         self.scores: list[Scorer] = []
@@ -195,7 +199,7 @@ class _Reader:
     def _check_scores(self, entries: Sequence[Any], kind_is_known: bool) -> Iterator[Violation]:
         for index, entry in enumerate(entries):
             try:
-                scorer = scorer_of(entry, self._folder)
+                scorer = scorer_of(entry, self._folder, loading=self._loading)
             except Refused as refused:
                 yield from (each._replace(path=("scores", index, *each.path)) for each in refused.violations)
                 self._needed.append((index, list(references(entry))))
