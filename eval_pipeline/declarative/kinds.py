@@ -14,11 +14,12 @@ from eval_pipeline.declarative.cells import Unusable, as_json, as_list, as_text,
 from eval_pipeline.declarative.labels import CONFUSION, confused, macro_f1
 from eval_pipeline.declarative.numerals import as_number, numbers_in
 from eval_pipeline.files.words import did_you_mean
-from eval_pipeline.language.negation import is_denied, negations
+from eval_pipeline.language.negation import LONGEST_TEXT, is_denied, negations
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import KeyedCount, KeyedSums, Metric, Rows, matrix_rows
 
-_AROUND = re.compile(r"^[\s\"'`*_“”‘’«».,;:!()\[\]]+|[\s\"'`*_“”‘’«».,;:!()\[\]]+$")
+_AROUND = " \t\r\n\f\v\"'`*_“”‘’«».,;:!()[]"
+"""What may stand around a label or a number."""
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+")
 
 
@@ -237,7 +238,7 @@ def _known_label(cell: Any, known: dict[str, str]) -> str:
 
 def _around(text: str) -> str:
     """A text without the quotes, stars and full stops around it."""
-    return _AROUND.sub("", text)
+    return text.strip(_AROUND)
 
 
 def _bare(text: str) -> str:
@@ -274,8 +275,11 @@ def _elements(reply: str) -> Any:
 
 
 def _named(text: str, known: dict[str, str]) -> list[str]:
-    """The labels that stand in a text as words and are not denied; the longer one where two overlap."""
-    normal = normalize(text)
+    """The labels that stand in a text as words and are not denied; the longer one where two overlap.
+
+    None in a text that is longer than denials are looked for.
+    """
+    normal = normalize(text) if len(text) <= LONGEST_TEXT else ""
     denied = negations(normal)
     found: dict[str, int] = {}
     taken: list[tuple[int, int]] = []

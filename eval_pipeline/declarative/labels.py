@@ -25,7 +25,10 @@ def macro_f1(labels: Sequence[str], explained_by: str) -> Metric:
 
 def _macro_f1(labels: Sequence[str], sums: Sums) -> Values:
     """The mean of F1 = 2·TP ÷ (2·TP + FP + FN) over labels that are expected or given at least once."""
-    counts = sums.table(CONFUSION)
+    try:
+        counts = sums.table(CONFUSION)
+    except KeyError:  # no case has a label
+        return np.full(len(sums["answers"]), np.nan)
     rows = {key: at for at, key in enumerate(counts.row_keys)}
     columns = {key: at for at, key in enumerate(counts.column_keys)}
     total, present = np.zeros(len(counts.values)), np.zeros(len(counts.values))

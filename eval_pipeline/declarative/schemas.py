@@ -49,7 +49,10 @@ def unusable(schema: Mapping[str, Any]) -> str:
 def departures(value: Any, schema: Mapping[str, Any]) -> list[str]:
     """Where a value departs from a schema, in words; the first few."""
     errors = _validator(canonical_json(schema)).iter_errors(value)
-    return [f"{each.json_path}: {each.message}" for each in islice(errors, MOST_DEPARTURES)]
+    try:
+        return [f"{each.json_path}: {each.message}" for each in islice(errors, MOST_DEPARTURES)]
+    except RecursionError:
+        return ["it is nested too deeply"]
 
 
 @lru_cache(maxsize=64)

@@ -96,6 +96,31 @@ def test_what_is_written_is_read_back(kind: Any, value: Any) -> None:
     assert made.read(made.written(value)) == value
 
 
+@pytest.mark.parametrize("kind", [LABEL, LABELS, "number", "list"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "a" + "." * 10**6 + "b",
+        "bug " * 10**5,
+        "red " * 10**5,
+        "1," * 10**5 + "a",
+        "1" * 10**6 + "a",
+        "- " * 10**6,
+    ],
+    ids=["points", "labels", "words", "numbers", "digits", "bullets"],
+)
+def test_replies_that_would_take_for_ever(kind: Any, reply: str) -> None:
+    kind_of(kind).read(reply)
+
+
+def test_json_that_is_nested_deeply() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    recursive = {"kind": "json", "schema": {"items": {"$ref": "#"}}}
+    assert kind_of(recursive).read(deep) is UNREADABLE
+
+
 def test_labels_that_are_the_same() -> None:
     with pytest.raises(ValueError, match="differ by more than case"):
         kind_of({"kind": "label", "of": ["Bug", "bug"]})

@@ -216,6 +216,23 @@ def test_every_scorer_is_tried() -> None:
     assert ENTRIES.keys() == SCORERS.keys()
 
 
+def test_no_case_has_a_label(tmp_path: Path) -> None:
+    rows = [{**row, "want": ""} for row in ROWS]
+    entries = [{"equals": "{{ want }}", "optional": True}, {"length": "words", "max": 9}]
+    suite = {"cases": "cases.jsonl", "id": "id", "inputs": ["text"], "answer": KINDS[1], "scores": entries}
+    folder = declare(tmp_path, suite, rows).golden("tickets")
+    *_, summary, _ = evaluated(read_suite(folder), folder, ["red", "", "blue"])
+    metrics = {each["name"]: each["value"] for each in metrics_of(summary)}
+    assert metrics["accuracy"] is metrics["macro_f1"] is None
+    assert metrics["length"] == pytest.approx(2 / 3)
+
+
+def metrics_of(summary: bytes) -> list[dict[str, Any]]:
+    decoded: dict[str, Any] = msgspec.json.decode(summary)
+    found = decoded["metrics"]
+    return [{"name": name, **each} for name, each in found.items()] if isinstance(found, dict) else found
+
+
 def identity(root: Path, suite: dict[str, Any] | str) -> str:
     return scorer_version(read_suite(declare(root, suite).golden("tickets")))
 

@@ -102,7 +102,10 @@ class Scorer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def _one(self, reply: Reply, wanted: Any) -> float | None:
         if self.reads_value and reply.value is UNREADABLE:
             return 0.0
-        value = self.value(reply, wanted)
+        try:
+            value = self.value(reply, wanted)
+        except RecursionError:  # nothing that is expected is nested that deeply
+            return 0.0
         return None if value is None else float(value)
 
     def passes(self, values: Values) -> Any:
