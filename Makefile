@@ -63,6 +63,7 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.engine --memory
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.declarative
 	$(BIN)/python -m benchmarks.grounded_qa
 	$(BIN)/python -m benchmarks.heritage_ner
 	$(BIN)/python -m benchmarks.heritage_retrieval

@@ -3,9 +3,9 @@
 import dagster as dg
 
 from eval_pipeline import automation, orchestration
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.own_code import use_code_of
 from eval_pipeline.project import Project
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.timetable import read_automation
 
 

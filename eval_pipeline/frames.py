@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from eval_pipeline.comparison import Comparison, comparison_rows
 from eval_pipeline.files import data_frame
+from eval_pipeline.loading import find_suite
 from eval_pipeline.own_code import use_code_of
 from eval_pipeline.problems import BadInput, bad_value
 from eval_pipeline.project import MARKER, Project
@@ -30,7 +31,6 @@ from eval_pipeline.reports import comparison_chart
 from eval_pipeline.scoring import case_rows, diagnosis_rows, history_rows, metric_rows, of_version, with_units
 from eval_pipeline.stages import Workbench, compare_versions, compare_with_baseline, load_golden
 from eval_pipeline.store import AnswerTable, History, Scored, database_url
-from eval_pipeline.suites import find_suite
 
 if TYPE_CHECKING:
     import pandas as pd

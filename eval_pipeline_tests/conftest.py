@@ -61,6 +61,8 @@ SLOW = (
     "cli/test_report.py",
     "cli/test_case.py",
     "stages/test_exhibits.py",
+    "cli/test_suite.py",
+    "declarative/test_source.py",
     "cli/test_review.py",
     "cli/test_dashboard.py",
     "reports/page/test_dashboard.py",

@@ -29,7 +29,9 @@ LAYERS = (
     ("answers",),
     ("suite",),
     ("golden", "prompts", "gates", "timetable"),
+    ("declarative",),
     ("suites",),
+    ("loading",),
     ("scoring",),
     ("comparison", "investigation"),
     ("results",),
@@ -49,6 +51,7 @@ LEVELS = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 SUITES_MAY_IMPORT = {
     "answers",
+    "declarative",
     "files",
     "golden",
     "language",
@@ -74,6 +77,7 @@ OF_SEVERAL_MODULES = {
     "automation/test_daemon.py",
     "cli/test_commands.py",
     "cli/test_environment.py",
+    "declarative/test_documented.py",
     "engines/test_faults.py",
     "engines/test_kills.py",
     "engines/test_postgres.py",

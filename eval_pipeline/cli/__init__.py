@@ -44,6 +44,7 @@ COMMANDS = {
     "history": "Show how a suite's numbers went over time, or export them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, probe them, and sign them off.",
+    "suite": "Turn a suite that a file declares into Python.",
     "score": "Score a file of recorded outputs against a golden set.",
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",

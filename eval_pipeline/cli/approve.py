@@ -9,13 +9,13 @@ from eval_pipeline import decisions
 from eval_pipeline.cli import completing
 from eval_pipeline.cli.compare import BASELINE
 from eval_pipeline.files import readable_json
+from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import Incomplete, Workbench
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 DAYS = 30

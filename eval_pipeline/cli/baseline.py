@@ -5,6 +5,7 @@ import click
 from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.decisions import Refused, Result, Standings, latest_result, live_proposals, promote
 from eval_pipeline.files import readable_json
+from eval_pipeline.loading import find_suite
 from eval_pipeline.numbers import number
 from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
@@ -13,7 +14,6 @@ from eval_pipeline.reports import Table, units
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import baseline_file, read_baseline
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import click
 
 from eval_pipeline.cli import completing
+from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
 from eval_pipeline.stages import Exhibits, Shown, Workbench
-from eval_pipeline.suites import find_suite
 
 MOST_NAMES = 5
 

@@ -12,6 +12,7 @@ from eval_pipeline.cli.compared_files import Choice, compare_files
 from eval_pipeline.comparison import ChosenTest, Comparison
 from eval_pipeline.decisions import Standing, objections, standing_of
 from eval_pipeline.files import readable_json
+from eval_pipeline.loading import find_suite
 from eval_pipeline.numbers import moment
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
@@ -21,7 +22,6 @@ from eval_pipeline.stages import Workbench, compare_versions, compare_with_basel
 from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import AnswerTable, read_baseline
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 BASELINE = "baseline"

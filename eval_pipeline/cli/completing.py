@@ -9,10 +9,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from eval_pipeline.files import LARGEST_YAML, file_bytes
+from eval_pipeline.loading import suite_names
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in
 from eval_pipeline.suite import ERROR_RATE
-from eval_pipeline.suites import suite_names
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 Names = Callable[[Project, click.Context], Iterable[str]]

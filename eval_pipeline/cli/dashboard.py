@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from eval_pipeline.loading import suite_names
 from eval_pipeline.problems import shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports.publishing import publish
-from eval_pipeline.suites import suite_names
 from eval_pipeline.terminal import say
 
 

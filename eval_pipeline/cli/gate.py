@@ -13,6 +13,7 @@ from eval_pipeline.cli import completing
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines import read_engines
 from eval_pipeline.files import replacing, write_json, write_text
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
@@ -20,7 +21,6 @@ from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import check_settings
 from eval_pipeline.stages import Workbench, prepare_asking
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
 from eval_pipeline.timetable import check_automation
 

@@ -10,12 +10,12 @@ from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.files import file_bytes, readable_json, write_text
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import GoldenSet, shortfalls
+from eval_pipeline.loading import find_suite, load_suites, suite_names
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value, first_lines
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite, load_suites, suite_names
 from eval_pipeline.terminal import say
 
 

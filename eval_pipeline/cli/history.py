@@ -8,6 +8,7 @@ from eval_pipeline.cli import completing
 from eval_pipeline.comparison import series
 from eval_pipeline.files import export_ending, export_table, replacing
 from eval_pipeline.gates import GATES_FILE, read_gates
+from eval_pipeline.loading import find_suite
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
@@ -15,7 +16,6 @@ from eval_pipeline.reports import history_table, rests_on
 from eval_pipeline.scoring import Point, history_rows, with_units
 from eval_pipeline.store import History, database_url, export
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import safe, say, write
 
 SPARKS = "▁▂▃▄▅▆▇█"

@@ -7,12 +7,12 @@ import click
 from eval_pipeline.cli import completing
 from eval_pipeline.decisions import latest_result, objections_to
 from eval_pipeline.files import readable_json, write_text
+from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
 from eval_pipeline.reports import blocks_markdown, investigation_blocks, investigation_data
 from eval_pipeline.stages import Workbench, investigate_evaluation
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 

@@ -7,12 +7,12 @@ import click
 from eval_pipeline import prompts
 from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.decisions import Refused, Standings, allow_activation, latest_result, objections_to
+from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import changelog_section, keep_in_changelog
 from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 

@@ -6,12 +6,12 @@ import click
 
 from eval_pipeline.cli import completing
 from eval_pipeline.files import write_text
+from eval_pipeline.loading import find_suite
 from eval_pipeline.numbers import megabytes
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
 from eval_pipeline.stages import Workbench
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 

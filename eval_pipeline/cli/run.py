@@ -16,6 +16,7 @@ from eval_pipeline.cli.run_output import Document, Lines, Screen
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
@@ -32,7 +33,6 @@ from eval_pipeline.stages import (
 )
 from eval_pipeline.store import report_shelf
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
 from eval_pipeline.timetable import check_automation
 

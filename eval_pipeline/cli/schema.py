@@ -7,15 +7,16 @@ from typing import Any
 import click
 import msgspec
 
+from eval_pipeline.declarative import suite_schema
 from eval_pipeline.engines.configuration import engines_model
 from eval_pipeline.files import write_json
 from eval_pipeline.gates.gate import GatesFile
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import FrontMatter
 from eval_pipeline.suite import Suite, quantities
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.terminal import say
 from eval_pipeline.timetable import Automation
 
@@ -28,7 +29,9 @@ Schema = dict[str, Any]
 @click.command("schema")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 def command(folder: Path | None) -> None:
-    """Write JSON Schemas of engines.yaml, automation.yaml and each suite's gates, settings and front matter.
+    """Write JSON Schemas of engines.yaml, automation.yaml, suite.yaml and each suite's files.
+
+    These are its gates, settings and front matter.
 
     They go to FOLDER, by default `schemas/` of the project. A YAML file that begins with
     `# yaml-language-server: $schema=PATH` is completed and checked by editors.
@@ -48,6 +51,7 @@ def schemas(suites: Sequence[Suite]) -> Iterator[tuple[str, Schema]]:
     """Every schema with the path of its file."""
     yield "engines.json", _complete(engines_model().model_json_schema())
     yield "automation.json", _complete(Automation.model_json_schema())
+    yield "suite.json", _complete(suite_schema())
     for suite in suites:
         yield f"{suite.name}/gates.json", _complete(gates_schema(suite))
         yield f"{suite.name}/settings.json", _complete(msgspec.json.schema(suite.settings))

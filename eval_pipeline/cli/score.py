@@ -11,13 +11,13 @@ from eval_pipeline.cli import BLOCKED, completing
 from eval_pipeline.files import export_ending, export_table, readable_json, write_text
 from eval_pipeline.gates import GATES_FILE, override, read_gates
 from eval_pipeline.golden import read_cases, shortfalls
+from eval_pipeline.loading import find_suite
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import Problems, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import cases_data, flat, score_report
 from eval_pipeline.scoring import OutputsScorer, ScoredFile, Summary, case_rows, measured_models, summarize
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import find_suite
 from eval_pipeline.terminal import say
 
 

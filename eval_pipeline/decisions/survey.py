@@ -17,6 +17,7 @@ from eval_pipeline.decisions.results import objections_to, standings_of
 from eval_pipeline.engines import Journal, Usage
 from eval_pipeline.gates import Gate
 from eval_pipeline.golden import golden_hash, read_cases, resources_folder, unsigned_changes
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, load_prompts, prompt_name, version_order, versions_in
@@ -24,7 +25,6 @@ from eval_pipeline.scoring import Evaluation, Point
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import Baseline, History, Proposal, Store, database_file, database_url, read_baseline
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 
 T = TypeVar("T")
 MOST_INCIDENTS = 200

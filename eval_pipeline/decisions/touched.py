@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from eval_pipeline.decisions.changed_code import changed_code
+from eval_pipeline.declarative import SUITE_FILE
 from eval_pipeline.engines import answered_from
 from eval_pipeline.project import MARKER, Project
 from eval_pipeline.prompts import Prompt, as_written
@@ -24,7 +25,12 @@ ENVIRONMENT = frozenset(
 )
 """Files at the project's root that decide what an evaluation runs on."""
 ANSWERS = "engine's files"
-GOLDEN_REASONS = {"gates.yaml": "gates", "approvals": "approvals", "baseline": "baseline"}
+GOLDEN_REASONS = {
+    "gates.yaml": "gates",
+    "approvals": "approvals",
+    "baseline": "baseline",
+    SUITE_FILE: "suite",
+}
 """What a file of a golden folder is called, where it is not the golden set itself."""
 
 
@@ -79,7 +85,7 @@ def touched_suites(project: Project, change: Change, suites: Iterable[str]) -> d
             everywhere.add(ENGINES)
         elif str(file) in ENVIRONMENT:
             everywhere.add("environment")
-        code = code or parts[0] in (PACKAGE, SUITES)
+        code = code or parts[0] in (PACKAGE, SUITES) or (len(parts) == 1 and file.suffix == ".py")
     if PurePosixPath(MARKER) in change.undone:
         everywhere.add(OTHER_ENGINES)
     changed = changed_code(project, change.base, touched) if code else {}

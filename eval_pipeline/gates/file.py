@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from eval_pipeline.files import Violation
+from eval_pipeline.files import Violation, is_there
 from eval_pipeline.files.models import field_at, read_model
 from eval_pipeline.files.words import did_you_mean
 from eval_pipeline.gates.gate import ERROR_GATE, LARGEST_ERROR_RATE, NUMBER, Bound, Gate, GatesFile, is_bound
@@ -29,6 +29,10 @@ def read_gates(suite: Suite, path: Path, problems: Problems) -> dict[str, Gate]:
             for field in BOUNDS:
                 yield from _bound_violations(("operations", measure, field), gate.get(field), "<", False)
 
+    if not is_there(path):
+        remedy = f'Write for example: metrics: {{{suite.headline}: {{fail: "< 0.6", pass: ">= 0.7"}}}}.'
+        problems.add(path, "is missing, and without a gate nothing would ever fail", remedy)
+        return {ERROR_RATE.name: ERROR_GATE}
     file = read_model(path, GatesFile, problems, check)
     gates = dict(file.metrics) if file else {}
     gates.setdefault(ERROR_RATE.name, ERROR_GATE)

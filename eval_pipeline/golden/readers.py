@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -49,6 +49,14 @@ class JsonCases(Generic[Entry]):
         else:
             for entry, line in files.read_json(path, self._entry, problems, self._check):
                 yield [self._case(entry)], [line]
+
+
+@runtime_checkable
+class ChoosesFiles(Protocol):
+    """A reader that knows which files of a golden folder hold its cases."""
+
+    def files(self, folder: Path, problems: Problems) -> list[Path]:
+        """These files; what is wrong with them goes to `problems`."""
 
 
 def reader_of(suite: Suite) -> CaseReader:

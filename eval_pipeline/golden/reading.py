@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from eval_pipeline.files import WHOLE, Part, content_hash, files_below
-from eval_pipeline.golden.readers import JsonCases, reader_of
+from eval_pipeline.golden.readers import ChoosesFiles, JsonCases, reader_of
 from eval_pipeline.golden.signoff import SIGN_OFF_FILE
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.suite import Case, CaseReader, Suite, suite_code
@@ -42,8 +42,11 @@ def case_files(suite: Suite, path: Path, problems: Problems) -> list[Path]:
     """The golden files at a path: itself, or those of a folder (of its `cases/` if it has one)."""
     if not path.is_dir():
         return [path]
+    reader = reader_of(suite)
+    if isinstance(reader, ChoosesFiles):
+        return reader.files(path, problems)
     inside = path / "cases"
-    suffixes = reader_of(suite).suffixes
+    suffixes = reader.suffixes
     folder, others = (inside, ()) if inside.is_dir() else (path, NOT_CASES)
     return [
         file
@@ -68,8 +71,9 @@ def read_case_blocks(
     if not path.exists():
         problems.add(path, "does not exist", "Name a golden file or a folder of golden files.")
         return
+    before = len(problems)
     files, reader = case_files(suite, path, problems), reader_of(suite)
-    if not files:
+    if not files and len(problems) == before:
         kinds = ", ".join(reader.suffixes)
         problems.add(path, f"holds no golden file ({kinds})", "Add at least one case.")
     ids = _Ids(files)

@@ -178,9 +178,9 @@ def probes_check(suite: Suite, probed: Probed) -> dg.AssetCheckResult:
     fine = f"{cheats}: none passes the critical gates, none passes more cases than by chance."
     return _result(
         check_name=PROBES,
-        passed=not probed.broken,
+        passed=not (probed.broken or probed.warnings),
         severity=dg.AssetCheckSeverity.WARN,
-        description="\n".join(each.message for each in probed.broken) or fine,
+        description="\n".join(each.message for each in (*probed.broken, *probed.warnings)) or fine,
         metadata={
             "probes": dg.MetadataValue.md(table(probe_table(suite, probed))),
             "notes": dg.MetadataValue.md(bullets(plain(note, LONGEST_LINE) for note in probe_notes(probed))),

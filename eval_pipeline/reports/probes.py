@@ -49,6 +49,7 @@ def probe_notes(probed: Probed) -> list[str]:
         *(f"{name} does not apply: {reason}." for name, reason in probed.not_applicable.items()),
         *(f"The golden answers do not pass {note}" for note in probed.oracle_notes),
         *(f"✗ {each.message}." for each in probed.broken),
+        *(f"⚠ {each.message}." for each in probed.warnings),
     ]
 
 

@@ -16,6 +16,7 @@ from eval_pipeline.scoring.sources import Imported, Module, Sources, Statement
 from eval_pipeline.scoring.statements import Chain, Reading, read
 
 NUMERIC_LIBRARIES = {
+    "jsonschema": "jsonschema",
     "numpy": "numpy",
     "pyarrow": "pyarrow",
     "rapidfuzz": "rapidfuzz",

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from eval_pipeline.declarative import DeclaredSuite
 from eval_pipeline.scoring.closure import EVERYTHING, Closure, Reference
 from eval_pipeline.scoring.sources import INIT, Sources, Statement, project_modules
 from eval_pipeline.suite import Suite
@@ -36,18 +37,34 @@ SCORING = (
 
 
 class Code:
-    """The code of this package and of further folders of suites, to be identified by what of it is used."""
+    """The code of this package and of further folders of suites, to be identified by what of it is used.
 
-    def __init__(self, package: Path, *suites: Path) -> None:
+    `declared` gives the Python module that says what a suite.yaml says, by the suite's name; such a suite,
+    and one of a project, may use the modules beside it.
+    """
+
+    def __init__(
+        self,
+        package: Path,
+        *suites: Path,
+        declared: Callable[[str], str | None] = lambda suite: None,
+        project: Path | None = None,
+    ) -> None:
+        def text(module: str) -> str | None:
+            parent, _, name = module.rpartition(".")
+            return declared(name) if parent == SUITES else None
+
         shipped = ((PACKAGE, package), *((SUITES, folder) for folder in suites))
         self._own = [folder for folder in suites if folder != package / "suites"]
-        beside = [each for folder in self._own for each in project_modules(folder.parent, PACKAGE)]
+        self._text = text
+        roots = dict.fromkeys([*(folder.parent for folder in self._own), *([project] if project else [])])
+        beside = [each for root in roots for each in project_modules(root, PACKAGE)]
         self._shipped = Closure(Sources(shipped))
-        self._with_project = Closure(Sources((*shipped, *beside)))
+        self._with_project = Closure(Sources((*shipped, *beside), text))
 
     def _closure_of(self, suite: str) -> Closure:
         """A suite of a project may use what lies beside its folder; no file there changes what others are."""
-        own = any((folder / suite).is_dir() for folder in self._own)
+        own = any((folder / suite).is_dir() for folder in self._own) or self._text(f"{SUITES}.{suite}")
         return self._with_project if own else self._shipped
 
     def scorer(self, suite: str) -> str:
@@ -90,17 +107,17 @@ class Code:
 
 def scorer_version(suite: Suite) -> str:
     """The hash of the code that scores a suite, as this process runs it."""
-    return _scorer(_folders(), suite.name)
+    return _scorer(_folders(), suite.name, *_declared(suite))
 
 
 def prober_version(suite: Suite) -> str:
     """The hash of the code that probes a suite, as this process runs it."""
-    return _code(_folders()).prober(suite.name)
+    return _code(_folders(), *_declared(suite)).prober(suite.name)
 
 
 def engine_version(suite: Suite) -> str:
     """The hash of the code of a suite's embedded engine, as this process runs it."""
-    return _engine(_folders(), suite.name)
+    return _engine(_folders(), suite.name, *_declared(suite))
 
 
 def function_version(root: Path, module: ModuleType, name: str) -> str:
@@ -124,16 +141,26 @@ def _folders() -> tuple[Path, ...]:
     return Path(__file__).parent.parent, *map(Path, suites.__path__ if suites else ())
 
 
-@cache
-def _code(folders: tuple[Path, ...]) -> Code:
-    return Code(*folders)
+def _declared(suite: Suite) -> tuple[str, Path | None]:
+    """The module that a declared suite is made from, and the project whose modules a suite may use."""
+    if isinstance(suite, DeclaredSuite):
+        return suite.source, suite.root
+    own = [folder for folder in _folders()[2:] if (folder / suite.name).is_dir()]
+    return "", own[0].parent if own else None
 
 
 @cache
-def _scorer(folders: tuple[Path, ...], suite: str) -> str:
-    return _code(folders).scorer(suite)
+def _code(folders: tuple[Path, ...], source: str = "", project: Path | None = None) -> Code:
+    return (
+        Code(*folders, declared=lambda suite: source or None, project=project) if source else Code(*folders)
+    )
 
 
 @cache
-def _engine(folders: tuple[Path, ...], suite: str) -> str:
-    return _code(folders).engine(suite)
+def _scorer(folders: tuple[Path, ...], suite: str, source: str, project: Path | None) -> str:
+    return _code(folders, source, project).scorer(suite)
+
+
+@cache
+def _engine(folders: tuple[Path, ...], suite: str, source: str, project: Path | None) -> str:
+    return _code(folders, source, project).engine(suite)

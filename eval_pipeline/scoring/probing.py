@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from eval_pipeline.answers import FIRST_TRIAL, Answer
+from eval_pipeline.declarative import WarnedOf
 from eval_pipeline.gates import TOLERANCE, Bound, Gate, GateResult, MeasuredModel, doubt, gate_result
 from eval_pipeline.golden import ORACLE, make_probes, shuffled_sets
 from eval_pipeline.numbers import counted
@@ -69,6 +70,8 @@ class Probed(msgspec.Struct, frozen=True):
     oracle_notes: tuple[str, ...]
     """The gates that the golden answers do not pass, each with the reason."""
     broken: tuple[Broken, ...]
+    warnings: tuple[Broken, ...] = ()
+    """The same where the suite's own scorers are at fault, each with what to do about it."""
 
 
 class _Answers:
@@ -105,6 +108,8 @@ def probe_suite(
     results = [prober.result(name, values) for name, values in probes.answers.items()]
     known = () if oracle is None else (oracle,)
     notes, fails = _oracle_gates(suite, oracle, gates, models) if oracle else ((), ())
+    broken = (*_cheats(results), *fails, *prober.variances)
+    remedies = suite.probing.remedies if isinstance(suite.probing, WarnedOf) else {}
     return Probed(
         suite.name,
         len(chosen),
@@ -112,8 +117,15 @@ def probe_suite(
         probes.not_applicable,
         _rewards(suite, oracle, results, gates),
         tuple(notes),
-        (*_cheats(results), *fails, *prober.variances),
+        () if remedies else broken,
+        tuple(_with_remedy(each, remedies) for each in broken) if remedies else (),
     )
+
+
+def _with_remedy(broken: Broken, remedies: Mapping[str, str]) -> Broken:
+    """A rule that does not hold, with the remedy of the longest beginning of the probe's name."""
+    known = max((name for name in remedies if broken.probe.startswith(name)), key=len)
+    return msgspec.structs.replace(broken, message=f"{broken.message}. {remedies[known]}".rstrip("."))
 
 
 class _Prober:

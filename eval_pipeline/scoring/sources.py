@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,8 @@ class Sources:
     """Where the modules of some packages lie: (package, folder), the first folder that has a module wins."""
 
     folders: tuple[tuple[str, Path], ...]
+    texts: Callable[[str], str | None] = lambda name: None
+    """The text of a module that lies in no file, by its name; None where there is none."""
 
     def holds(self, name: str) -> bool:
         """Whether a module of that name would be one of these."""
@@ -28,6 +30,8 @@ class Sources:
 
     def module(self, name: str) -> Module | None:
         """The module of that name; None where there is none."""
+        if text := self.texts(name):
+            return Module(name, self.folders[0][1] / INIT, text)
         paths = [
             folder.joinpath(*name.removeprefix(package).split(".")[1:])
             for package, folder in self.folders
@@ -87,6 +91,8 @@ class Module:
 
     name: str
     file: Path
+    text: str = ""
+    """Its code, where it does not lie in the file."""
     bindings: dict[str, list[Statement | Imported]] = field(default_factory=dict)
     effects: list[Statement] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)
@@ -95,8 +101,8 @@ class Module:
     """Modules, or names that may be some, that are imported as such and so run with this one."""
 
     def __post_init__(self) -> None:
-        if self.file.is_file():
-            self._add(ast.parse(self.file.read_bytes()).body)
+        if self.text or self.file.is_file():
+            self._add(ast.parse(self.text or self.file.read_bytes()).body)
 
     @property
     def parent(self) -> str:
@@ -106,6 +112,8 @@ class Module:
     @cached_property
     def entries(self) -> dict[str, Path]:
         """The files and folders beside it that may be data."""
+        if self.text:
+            return {}
         return {
             path.name: path
             for path in self.file.parent.iterdir()

@@ -14,6 +14,7 @@ from eval_pipeline.scoring.closure import EVERYTHING, Closure
 from eval_pipeline.scoring.identity import PACKAGE
 from eval_pipeline.scoring.sources import Sources
 from eval_pipeline_tests.conftest import REPOSITORY, TOY
+from eval_pipeline_tests.declaring import CLASSIFIER, declare
 
 TOY_CODE = "suites/toy/__init__.py"
 SCORING, ENGINE, GOLDEN, EVALUATING = "scoring code", "engine code", "golden set code", "evaluation code"
@@ -59,6 +60,25 @@ def test_an_own_suite(old: str, new: str, reasons: set[str], tmp_path: Path) -> 
     edit(tmp_path / TOY_CODE, old, new)
     project = Project(tmp_path, tmp_path / ".eval")
     assert changed_code(project, base, ["decomposition", "toy"]) == {"decomposition": set(), "toy": reasons}
+
+
+DECLARED: list[tuple[str, str, str, set[str]]] = [
+    ("golden/tickets/suite.yaml", "description:", "# A comment\ndescription:", set()),
+    ("golden/tickets/suite.yaml", "{{ label }}", "is {{ label }}", {SCORING, GOLDEN}),
+    ("golden/tickets/suite.yaml", "id: id", "id: text", {GOLDEN}),
+    ("kind_in_tests.py", "return True", "return False", {SCORING, GOLDEN}),
+    ("kind_in_tests.py", "SPARE = 1", "SPARE = 2", set()),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "reasons"), DECLARED)
+def test_a_declared_suite(file: str, old: str, new: str, reasons: set[str], tmp_path: Path) -> None:
+    scores = [{"contains": "{{ label }}"}, {"python": "kind_in_tests:kind"}]
+    project = declare(tmp_path, {**CLASSIFIER, "answer": "text", "inputs": ["text"], "scores": scores})
+    (tmp_path / "kind_in_tests.py").write_text("SPARE = 1\n\ndef kind(answer, case):\n    return True\n")
+    base = committed(tmp_path)
+    edit(tmp_path / file, old, new)
+    assert changed_code(project, base, ["tickets"]) == {"tickets": reasons}
 
 
 def test_a_suite_that_is_new(tmp_path: Path) -> None:
