@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,10 @@ class Project:
 
     @classmethod
     def find(cls) -> Project:
-        """The project of the environment, of the working directory, or the one this package lies in."""
+        """The project of the environment or around the working directory; else the clone this package lies in.
+
+        Where there is none of them, it is the working directory, as an empty project.
+        """
         named = os.environ.get(ROOT_VARIABLE)
         root = Path(named).resolve() if named else _root_above(Path.cwd())
         state = os.environ.get(STATE_VARIABLE)
@@ -53,6 +57,11 @@ class Project:
         """The folder of a suite's prompt versions."""
         return self.root / "prompts" / suite
 
+    def make_importable(self) -> None:
+        """Let modules in the project's folder be imported, after all others."""
+        if str(self.root) not in sys.path:
+            sys.path.append(str(self.root))
+
     @property
     def engines_file(self) -> Path:
         """The file that names the engines."""
@@ -68,4 +77,5 @@ def _root_above(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / MARKER).is_file():
             return folder
-    return Path(__file__).resolve().parent.parent
+    clone = Path(__file__).resolve().parent.parent
+    return clone if (clone / MARKER).is_file() else start

@@ -51,7 +51,7 @@ class Screen:
         print_objections(outcome.objections)
         print_causes(outcome.named)
         if outcome.unsigned:
-            say(f"⚠ golden set: {outcome.unsigned}")
+            say(f"⚠ golden set: {outcome.unsigned.message}")
         if not evaluation.outage:
             _print_standings(bench.suite, version, outcome.standings)
         for line in _proposals(bench, version):
@@ -118,7 +118,7 @@ class Document(Screen):
             outcome.standings,
             outcome.objections,
             outcome.costs,
-            unsigned=outcome.unsigned,
+            unsigned=outcome.unsigned.message if outcome.unsigned else "",
             stopping=outcome.stopping,
             named=outcome.named,
             proposals=_proposals(bench, version),

@@ -760,7 +760,8 @@ def hostile() -> Iterator[Decision]:
     failed = [FailedCheck("answered", HOSTILE, blocking=False)]
     standing = Standing(comparison)
     against = objections(evaluation, [standing], failed=failed)
-    yield decide("prompt", evaluation, Standings((standing,)), against, unsigned=HOSTILE, unread_text=True)
+    unsigned = FailedCheck("signed_off", HOSTILE, blocking=True)
+    yield decide("prompt", evaluation, Standings((standing,)), against, unsigned=unsigned, unread_text=True)
     yield unusable("decomposition", HOSTILE, "prompt", [Problem(HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE)])
 
 
