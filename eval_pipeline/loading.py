@@ -28,6 +28,11 @@ def suite_names(project: Project) -> list[str]:
     ]
 
 
+def shipped_names() -> list[str]:
+    """The names of the suites that come with the package."""
+    return suites.suite_names(Project(Path(suites.__path__[0]), Path()))
+
+
 def all_suites(project: Project) -> list[str]:
     """The same, where there has to be one."""
     names = suite_names(project)

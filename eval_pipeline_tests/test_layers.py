@@ -32,6 +32,7 @@ LAYERS = (
     ("suites",),
     ("loading",),
     ("scoring",),
+    ("starting",),
     ("comparison",),
     ("results",),
     ("store",),

@@ -77,7 +77,7 @@ def decide(
     settings: Any = None,
     named: Mapping[str, Sequence[str]] | None = None,
 ) -> Decision:
-    """What objections mean for a change; a change needs a baseline besides, and a golden set as it was signed."""
+    """What objections mean for a change; it needs a baseline, and a golden set as signed, besides."""
     blocking = [each.text for each in objections.blocking]
     warnings = [each.text for each in objections.warnings]
     if unsigned:
