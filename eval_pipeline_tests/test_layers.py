@@ -41,7 +41,7 @@ LAYERS = (
     ("stages",),
     ("decisions",),
     ("reports",),
-    ("orchestration",),
+    ("orchestration", "checkup"),
     ("automation", "cli", "frames", "serving"),
     ("definitions", "__main__"),
 )

@@ -31,7 +31,8 @@ STATE = ".eval"
 SAMPLES = "samples"
 STEP = 0.05
 HIGHEST_FAIL = 0.5
-FIRST_PASS = "0.8"
+COMBINED = ("score", "macro_f1")
+"""Metrics that are made of others."""
 
 
 @dataclass(frozen=True)
@@ -117,32 +118,31 @@ def suite_files(plan: Plan) -> tuple[dict[str, str | Path], int]:
         cases = [each.case for each in read_cases(suite, folder / "golden" / plan.name, problems)]
         problems.stop_if_any()
         answers = stand_in_answers(suite, cases)
-        reached = _reached(suite, folder, plan, answers)
+        gates = _gates(suite, folder / "golden" / plan.name, answers)
     golden = f"golden/{plan.name}"
     return {
         f"{golden}/{SUITE_FILE}": suite_text(plan),
         f"{golden}/cases/{plan.cases.name}": plan.cases,
-        f"{golden}/gates.yaml": _gates(suite, reached),
+        f"{golden}/gates.yaml": gates,
         f"prompts/{plan.name}/{plan.version}.md": prompt_text(plan),
         f"recorded/{plan.name}/{plan.version}.jsonl": answers,
     }, len(cases)
 
 
-def _reached(suite: Suite, folder: Path, plan: Plan, answers: str) -> float:
-    """What the stand-in reaches in the metric that stands for all."""
-    golden, outputs, problems = folder / "golden" / plan.name, folder / "recorded.jsonl", Problems()
+def _gates(suite: Suite, golden: Path, answers: str) -> str:
+    """Gates that the stand-in passes, so that everything runs: what to demand, nobody knows yet."""
+    outputs = golden / "outputs.jsonl"
     write_text(outputs, answers)
     scorer = OutputsScorer(suite, context_for(suite, golden), keep_diagnoses=False)
-    scores = scorer.score(golden, outputs, problems).scores
-    return summarize(suite, scores, {}).metrics[suite.headline].value or 0.0
+    scores = scorer.score(golden, outputs, Problems()).scores
+    values = {name: each.value or 0.0 for name, each in summarize(suite, scores, {}).metrics.items()}
+    gated = [metric.name for metric in suite.metrics if metric.name not in COMBINED]
+    return texts.GATES + "".join(_gate(name, values[name]) for name in gated)
 
 
-def _gates(suite: Suite, reached: float) -> str:
-    """Gates that the stand-in passes, so that everything runs: what to demand, nobody knows yet."""
-    fail = min(max(int((reached - STEP) / STEP) * STEP, 0.0), HIGHEST_FAIL)
-    return texts.GATES.format(
-        metric=quoted(suite.headline), reached=number(reached, "fraction"), fail=f"{fail:g}", passes=FIRST_PASS
-    )
+def _gate(metric: str, reached: float) -> str:
+    fail = min(max(int(reached / STEP) - 1, 0) * STEP, HIGHEST_FAIL)
+    return texts.GATE.format(metric=quoted(metric), reached=number(reached, "fraction"), fail=f"{fail:g}")
 
 
 def shared_files(root: Path) -> dict[str, str | Path]:

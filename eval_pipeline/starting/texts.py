@@ -6,7 +6,7 @@ ENGINES = """\
 # What can answer, by name. A prompt version may name one of these in its front matter, and nothing else.
 default: stand-in
 engines:
-  # NOT A MODEL: each case is answered with the expectation of the case that is most like it, so that everything
+  # NOT A MODEL: it answers each case with the expectation of the case that is most like it, so that everything
   # runs before there is a key. Its numbers say nothing about your prompt, which it does not read.
   stand-in:
     kind: recorded
@@ -50,10 +50,13 @@ load_from:
 
 GATES = """\
 # Which values fail and pass, and which drops against the baseline matter.
-# The bounds are first guesses; the stand-in reaches {reached}. Write what you demand.
+# The bounds are first guesses, which the stand-in's answers pass: write what you demand.
 metrics:
-  {metric}:
+"""
+
+GATE = """\
+  {metric}:                 # the stand-in reaches {reached}
     fail: "< {fail}"
-    pass: ">= {passes}"
+    pass: ">= 0.8"
     regression: {{investigate: 0.01, block: 0.05}}
 """
