@@ -43,7 +43,7 @@ __all__ = [
     "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost", "DeclaredSuite", "Equals", "Json",
     "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length", "Levenshtein", "List",
     "NotContains", "Number", "OneOf", "Python", "Ranking", "Refusal", "Regex", "Reply", "Rouge", "Scorer",
-    "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf", "declared_names", "input_type", "module_in",
-    "read_rows", "read_suite", "suite_schema",
+    "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf", "declared_names", "input_type",
+    "module_in", "read_rows", "read_suite", "suite_schema",
 ]
 # fmt: on

@@ -27,6 +27,7 @@ INPUTS = (
 SOURCES = ("passage", "passages", "context", "contexts", "documents")
 CITED = ("sources", "citations", "cited", "source_ids")
 IDS = re.compile(r"(?:.*[_\- ])?(?:id|uuid|key|nr|no|number)|case|case[_\- ]?name", re.IGNORECASE)
+_NUMBERED = re.compile(r"\S*\d\S*")
 HIDDEN = "__"
 ASSERTIONS = "__expected"
 """Columns of assertions per case, which begin so."""
@@ -138,8 +139,8 @@ def _id(columns: Sequence[Column]) -> Choice:
     named = [each for each in columns if IDS.fullmatch(each.name) and each.is_unique]
     if named:
         return named[:1], "its name, and every row has another one", True
-    first = [each for each in columns[:1] if each.is_unique and each.words == 1]
-    return first, "the first column, and every row has another one", True
+    numbered = [each for each in columns[:1] if each.is_unique and all(map(_NUMBERED.fullmatch, each.cells))]
+    return numbered, "the first column, and every row has another one", True
 
 
 def _expected(columns: Sequence[Column], asserted: bool) -> Choice:

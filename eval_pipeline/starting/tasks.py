@@ -123,9 +123,9 @@ def variables(names: Sequence[str]) -> dict[str, str]:
     """What templates call columns: their names, or the nearest that can be a variable's."""
     taken: dict[str, str] = {}
     for name in names:
-        wanted = re.sub(r"\W+", "_", name).strip("_").lower() if not name.isidentifier() else name
+        wanted = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_").lower() if not name.isidentifier() else name
         wanted = wanted if wanted.isidentifier() and not keyword.iskeyword(wanted) else f"column_{wanted}"
-        wanted = wanted.lstrip("_") or "text"
+        wanted = wanted if not wanted.startswith("_") else f"column{wanted}"
         while wanted in taken:
             wanted += "_2"
         taken[wanted] = name
