@@ -95,6 +95,7 @@ OF_SEVERAL_MODULES = {
     "test_toy_suite.py",
     "test_one_evaluation.py",
     "test_outage.py",
+    "test_own_task.py",
     "test_text_suite.py",
     "test_broken_suite.py",
     "test_ui.py",
