@@ -23,10 +23,8 @@ def test_a_text_in_yaml_is_that_text(text: str) -> None:
 
 @given(JINJA)
 def test_a_text_in_a_template_is_that_text(text: str) -> None:
-    shown = (
-        jinja2.Environment(autoescape=False, keep_trailing_newline=True).from_string(verbatim(text)).render()
-    )  # noqa: S701
-    assert shown == text
+    environment = jinja2.Environment(autoescape=False, keep_trailing_newline=True)  # noqa: S701
+    assert environment.from_string(verbatim(text)).render() == text
 
 
 @given(st.lists(TEXTS, unique=True, max_size=6))
