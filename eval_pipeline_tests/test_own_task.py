@@ -96,8 +96,8 @@ def test_the_tutorial_is_true(programs: Path, tmp_path: Path) -> None:
     tried = []
     for command, shown in commands():
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )  # noqa: S602  (the page's own commands)
+            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == (1 if command == BLOCKED else 0), f"{command}\n{done.stdout}{done.stderr}"
         assert matches(shown, done.stdout.splitlines()), f"{command}\n{done.stdout}"
         tried.append(command)

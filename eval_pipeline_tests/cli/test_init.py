@@ -93,7 +93,7 @@ def test_what_is_guessed_is_said_with_the_reason(here: Project) -> None:
 def test_nothing_is_overwritten_and_every_conflict_is_named(here: Project) -> None:
     (here.root / ".gitignore").write_text("mine\n")
     (here.prompts("tickets")).mkdir(parents=True)
-    (here.prompts("tickets") / "classify-v1.0.md").symlink_to("nowhere")
+    (here.prompts("tickets") / "classify-v1.0.md").write_text("mine")
     before = contents(here.root)
     done = invoke(here, "init", "--from", "tickets.csv", "--yes")
     assert done.returncode == 2
