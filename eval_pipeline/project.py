@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +24,7 @@ class Project:
 
     @classmethod
     def find(cls) -> Project:
-        """The project of the environment or around the working directory; else the clone this package lies in.
+        """The project of the environment or around the working directory, or the clone of this package.
 
         Where there is none of them, it is the working directory, as an empty project.
         """
@@ -56,11 +55,6 @@ class Project:
     def prompts(self, suite: str) -> Path:
         """The folder of a suite's prompt versions."""
         return self.root / "prompts" / suite
-
-    def make_importable(self) -> None:
-        """Let modules in the project's folder be imported, after all others."""
-        if str(self.root) not in sys.path:
-            sys.path.append(str(self.root))
 
     @property
     def engines_file(self) -> Path:

@@ -46,8 +46,9 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
-    install = ["pip", "install", "--quiet", "--offline", "--no-index", "--no-deps", "--python", python, wheel]
-    subprocess.run([Path(sys.executable).with_name("uv"), *install], check=True, capture_output=True)
+    install = ("pip", "install", "--quiet", "--offline", "--no-index", "--no-deps", "--python")
+    uv = Path(sys.executable).with_name("uv")
+    subprocess.run([uv, *install, python, wheel], check=True, capture_output=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     # A path in such a file brings the packages there, and not the repository that one of them points to.
     (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])

@@ -41,7 +41,6 @@ class CallableEntry(EngineEntry):
 
     def open(self, name: str, use: Use) -> CallableEngine:
         """The engine of that name."""
-        use.project.make_importable()
         return CallableEngine(name, self.function, self.concurrency, self.trials)
 
 

@@ -6,7 +6,7 @@ ENGINES = """\
 # What can answer, by name. A prompt version may name one of these in its front matter, and nothing else.
 default: stand-in
 engines:
-  # NOT A MODEL: it answers each case with the expectation of the case that is most like it, so that everything
+  # NOT A MODEL: it answers each case with the expectation of the case that is most like it, so that all of it
   # runs before there is a key. Its numbers say nothing about your prompt, which it does not read.
   stand-in:
     kind: recorded
