@@ -23,7 +23,7 @@ def build_definitions(project: Project) -> dg.Definitions:
         assets=[
             *(asset for chain in chains.values() for asset in chain),
             *unloaded,
-            orchestration.build_summary(project),
+            *orchestration.build_summaries(project),
             *orchestration.build_pages(project, suites),
             automation.ALERTS,
         ],

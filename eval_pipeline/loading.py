@@ -3,27 +3,52 @@
 The modules' own loader, `eval_pipeline.suites`, is part of what identifies every module's scorer.
 """
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from eval_pipeline import suites
 from eval_pipeline.declarative import SUITE_FILE, declared_names, read_suite
+from eval_pipeline.files.words import did_you_mean
+from eval_pipeline.own_code import use_code_of
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
 
+_BEGIN = "Begin with: eval-pipeline init."
+
 
 def suite_names(project: Project) -> list[str]:
-    """The names of all suites, without loading any."""
-    return sorted({*suites.suite_names(project), *declared_names(project.root / "golden")})
+    """The names of the project's suites, without loading any: its own, and those that it has data of."""
+    return [
+        name
+        for name in _known(project)
+        if any(
+            folder.is_dir() for folder in (project.golden(name), project.prompts(name), _own(project, name))
+        )
+    ]
+
+
+def shipped_names() -> list[str]:
+    """The names of the suites that come with the package."""
+    return suites.suite_names(Project(Path(suites.__path__[0]), Path()))
+
+
+def all_suites(project: Project) -> list[str]:
+    """The same, where there has to be one."""
+    names = suite_names(project)
+    if not names:
+        raise BadInput([Problem(str(project.root), 0, "", "there is no suite yet", _BEGIN)])
+    return names
 
 
 def find_suite(project: Project, name: str) -> Suite:
-    """The suite of that name. One that cannot be loaded is bad input, with the file and line at fault."""
+    """The suite of that name; one that comes with the package is found wherever its data lie.
+
+    One that cannot be loaded is bad input, with the file and line at fault.
+    """
     _stop_unless_known(project, name)
     file = declaration(project, name)
-    _let_import(project)
+    use_code_of(project)
     if not file.is_file():
         return suites.find_suite(project, name)
     if name in suites.suite_names(project):
@@ -50,14 +75,17 @@ def declaration(project: Project, name: str) -> Path:
     return project.golden(name) / SUITE_FILE
 
 
-def _let_import(project: Project) -> None:
-    """Let suites use the modules that lie in the project's folder; none of them hides another's."""
-    root = str(project.root)
-    if root not in sys.path:
-        sys.path.append(root)
+def _known(project: Project) -> list[str]:
+    """The names of the project's suites and of those that come with the package."""
+    return sorted({*suites.suite_names(project), *declared_names(project.root / "golden")})
+
+
+def _own(project: Project, name: str) -> Path:
+    return project.own_suites / name
 
 
 def _stop_unless_known(project: Project, name: str) -> None:
-    names = suite_names(project)
-    if name not in names:
-        raise bad_value("suite", f"{name!r} is not a suite", f"Suites: {', '.join(names)}.")
+    if name not in _known(project):
+        names = suite_names(project)
+        remedy = f"{did_you_mean(name, names)}Suites: {', '.join(names)}." if names else _BEGIN
+        raise bad_value("suite", f"{name!r} is not a suite", remedy)

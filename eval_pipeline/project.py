@@ -24,7 +24,10 @@ class Project:
 
     @classmethod
     def find(cls) -> Project:
-        """The project of the environment, of the working directory, or the one this package lies in."""
+        """The project of the environment or around the working directory, or the clone of this package.
+
+        Where there is none of them, it is the working directory, as an empty project.
+        """
         named = os.environ.get(ROOT_VARIABLE)
         root = Path(named).resolve() if named else _root_above(Path.cwd())
         state = os.environ.get(STATE_VARIABLE)
@@ -68,4 +71,5 @@ def _root_above(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / MARKER).is_file():
             return folder
-    return Path(__file__).resolve().parent.parent
+    clone = Path(__file__).resolve().parent.parent
+    return clone if (clone / MARKER).is_file() else start

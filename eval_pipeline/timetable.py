@@ -1,5 +1,6 @@
 """`automation.yaml`: when evaluations start by themselves."""
 
+import os
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -11,6 +12,9 @@ from eval_pipeline.project import Project
 
 FILE = "automation.yaml"
 LONGEST_CRON = 200
+UI_VARIABLE = "EVAL_PIPELINE_UI"
+"""Where the UI is that was started with this environment."""
+DEFAULT_UI = "http://127.0.0.1:3000"
 
 
 def _time_zone(name: str) -> str:
@@ -60,8 +64,13 @@ class Automation(Model):
     """Every version that is not archived, asked afresh."""
     prune: Cron = "30 5 * * *"
     """What nobody needs any more is deleted."""
-    ui: str = "http://127.0.0.1:3000"
-    """Where alerts link to."""
+    ui: str | None = None
+    """Where alerts link to; by default the UI that runs, as far as EVAL_PIPELINE_UI names it."""
+
+    @property
+    def address(self) -> str:
+        """Where alerts link to: what the file says, else the UI that runs, else where it is by default."""
+        return self.ui or os.environ.get(UI_VARIABLE, "").rstrip("/") or DEFAULT_UI
 
 
 def read_automation(project: Project) -> Automation:

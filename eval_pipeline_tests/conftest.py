@@ -33,6 +33,7 @@ SLOW = (
     "automation/test_daemon.py",
     "cli/test_gate.py",
     "test_one_evaluation.py",
+    "test_own_task.py",
     "automation/test_schedules.py",
     "comparison/test_chosen_test.py",
     "decisions/test_changed_code.py",

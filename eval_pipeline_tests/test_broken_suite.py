@@ -226,7 +226,7 @@ def test_run_all_goes_on_with_the_other_suites(half_broken: Project, monkeypatch
     code.write_text(renamed + RAISING.format(changed="case_passes=_fails"))
     prompt = half_broken.prompts("raising") / f"{VERSION}.md"
     prompt.write_text(prompt.read_text().replace("suite: toy", "suite: raising"))
-    monkeypatch.setattr("eval_pipeline.cli.run.suite_names", lambda project: ["broken", "raising", "toy"])
+    monkeypatch.setattr("eval_pipeline.cli.run.all_suites", lambda project: ["broken", "raising", "toy"])
     monkeypatch.setattr("eval_pipeline.cli.run._summarize", lambda project, output: None)
     monkeypatch.setattr("eval_pipeline.project.Project.find", lambda: half_broken)
     with instance_in(half_broken):

@@ -98,12 +98,20 @@ def test_every_number_says_how_it_varies_and_what_it_rests_on(toy: Project, tmp_
 
 def test_run_and_baseline_work_for_it(toy: Project) -> None:
     assert invoke(toy, "run", "toy").returncode == 0
-    unsigned = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first")
-    assert unsigned.returncode == 2
-    assert "nobody signed it off" in unsigned.stderr
+    promote = ("baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
+    unsigned = invoke(toy, *promote)
+    assert unsigned.returncode == 0, unsigned.stderr
+    assert "⚠ golden set: it was never signed off. Review it, then run: " in unsigned.stdout
     assert invoke(toy, "golden", "freeze", "toy", "--reason", "looks right", "--by", "me").returncode == 0
-    promoted = invoke(toy, "baseline", "promote", "toy", "guess-v1.0", "--reason", "the first", "--by", "me")
+    signed = (toy.golden("toy") / "signoff.json").read_text()
+    (toy.golden("toy") / "signoff.json").write_text(signed.replace('"golden_hash": "', '"golden_hash": "0'))
+    refused = invoke(toy, *promote)
+    assert refused.returncode == 2
+    assert "nobody signed it off" in refused.stderr
+    (toy.golden("toy") / "signoff.json").write_text(signed)
+    promoted = invoke(toy, *promote)
     assert promoted.returncode == 0, promoted.stderr
+    assert "⚠" not in promoted.stdout
     again = invoke(toy, "run", "toy")
     assert "identical" in again.stdout
 

@@ -52,7 +52,7 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with Incidents(database_url(project)) as incidents:
-            changed = look_at_runs(context.instance, incidents, settings.ui)
+            changed = look_at_runs(context.instance, incidents, settings.address)
             for message in incidents.undelivered():
                 deliver(message, incidents, context.log)
             shown = [_shown(incidents.all())] if changed or context.cursor is None else []

@@ -32,6 +32,8 @@ __all__ = [
 # fmt: on
 
 COMMANDS = {
+    "init": "Begin a project of your own, from a table of cases.",
+    "doctor": "Say what is missing or wrong before a run would.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or another version, or two files of results.",
     "investigate": "Say why a version fails, as far as the data tell.",

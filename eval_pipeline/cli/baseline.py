@@ -45,9 +45,11 @@ def promote_(
     project = Project.find()
     bench = Workbench(project, find_suite(project, suite))
     result = latest_result(bench, version)
-    if unsigned := result.golden.unsigned:
-        remedy = f"Review it, then run: eval-pipeline golden freeze {bench.suite.name} --reason …"
-        raise bad_value("golden set", f"nobody signed it off ({', '.join(unsigned[:5])})", remedy)
+    unsigned = result.golden.unsigned
+    remedy = f"Review it, then run: eval-pipeline golden freeze {bench.suite.name} --reason …"
+    if unsigned.blocks:
+        changes = ", ".join(unsigned.changes[:5])
+        raise bad_value("golden set", f"nobody signed it off ({changes})", remedy)
     try:
         baseline = promote(result, _standings(result, replace), by or person(), reason)
     except Refused as refused:
@@ -56,6 +58,8 @@ def promote_(
     bench.store.drop_proposals(bench.suite.name, prompt_name(version))
     file = shown_path(baseline_file(bench.golden_folder, version))
     say(f"{version} is the baseline of {prompt_name(version)}, by {baseline.promoted_by}: {file}")
+    if unsigned:
+        say(f"⚠ golden set: {unsigned.changes[0]}. {remedy}")
 
 
 @command.command("show")

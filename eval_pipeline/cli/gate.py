@@ -13,7 +13,7 @@ from eval_pipeline.cli import completing
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines import read_engines
 from eval_pipeline.files import replacing, write_json, write_text
-from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.loading import all_suites, load_suites
 from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
@@ -67,7 +67,7 @@ def command(
     evaluated, with 2 where something is broken.
     """
     project = Project.find()
-    loaded, broken = load_suites(project, suites or _suites_of(project))
+    loaded, broken = load_suites(project, suites or all_suites(project))
     chosen = {suite.name: suite for suite in loaded}
     change = decisions.change_since(project, revision) if revision is not None else None
     decided = [decisions.unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
@@ -95,15 +95,6 @@ def command(
     _print(decided, untouched)
     say(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
     context.exit(decisions.EXIT_CODES[decisions.worst(decided)])
-
-
-def _suites_of(project: Project) -> list[str]:
-    """The suites that this project has anything of: it need not use all that the package brings."""
-    return [
-        name
-        for name in suite_names(project)
-        if project.golden(name).is_dir() or project.prompts(name).is_dir()
-    ]
 
 
 def _unusable(project: Project, touched: Mapping[str, decisions.Touched]) -> Iterator[decisions.Decision]:

@@ -10,7 +10,7 @@ from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.files import file_bytes, readable_json, write_text
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import GoldenSet, shortfalls
-from eval_pipeline.loading import find_suite, load_suites, suite_names
+from eval_pipeline.loading import all_suites, find_suite, load_suites
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value, first_lines
 from eval_pipeline.project import Project
@@ -37,7 +37,7 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
     project = Project.find()
     problems = Problems()
     blocked = False
-    suites, broken = load_suites(project, [suite] if suite else suite_names(project))
+    suites, broken = load_suites(project, [suite] if suite else all_suites(project))
     for unloaded in broken.values():
         problems.include(BadInput(unloaded))
     for each in suites:
@@ -61,9 +61,9 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
                 say(f"  {requirement.severity}: {requirement.name}: {line}")
         if path is None:
             unsigned = golden.unsigned_changes()
-            blocked = blocked or bool(unsigned)
-            for line in unsigned:
-                say(f"  critical: not signed off: {line}")
+            blocked = blocked or unsigned.blocks
+            for line in unsigned.changes:
+                say(f"  {'critical' if unsigned.blocks else 'warning'}: not signed off: {line}")
     problems.stop_if_any()
     context.exit(BLOCKED if blocked else 0)
 
@@ -89,7 +89,7 @@ def probe(context: click.Context, suite: str | None, as_json: bool, docs: Path |
         raise bad_value("--docs", "takes the tables of all suites", "Leave SUITE out.")
     project = Project.find()
     problems = Problems()
-    suites, broken = load_suites(project, [suite] if suite else suite_names(project))
+    suites, broken = load_suites(project, [suite] if suite else all_suites(project))
     for unloaded in broken.values():
         problems.include(BadInput(unloaded))
     results = []

@@ -16,7 +16,7 @@ from eval_pipeline.cli.run_output import Document, Lines, Screen
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
-from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.loading import all_suites, load_suites
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
@@ -131,7 +131,7 @@ def command(
 def _run(suite: str, version: str | None, options: Options, output: Screen, dry_run: bool) -> int:
     """Evaluate what was asked for; the exit code."""
     project = Project.find()
-    suites, broken = load_suites(project, suite_names(project) if suite == ALL else [suite])
+    suites, broken = load_suites(project, all_suites(project) if suite == ALL else [suite])
     if not suites:
         raise BadInput([problem for problems in broken.values() for problem in problems])
     chosen = [(each, one) for each in suites for one in _versions(project, each, version)]

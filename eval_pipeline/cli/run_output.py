@@ -52,7 +52,7 @@ class Screen:
         print_objections(outcome.objections)
         print_causes(outcome.named)
         if outcome.unsigned:
-            say(f"⚠ golden set: {outcome.unsigned}")
+            say(f"⚠ golden set: {outcome.unsigned.message}")
         if not evaluation.outage:
             _print_standings(bench.suite, evaluation.identity.outputs, outcome.standings)
         for line in _proposals(bench, version):
@@ -120,7 +120,7 @@ class Document(Screen):
             outcome.standings,
             outcome.objections,
             outcome.costs,
-            unsigned=outcome.unsigned,
+            unsigned=outcome.unsigned.message if outcome.unsigned else "",
             stopping=outcome.stopping,
             named=outcome.named,
             proposals=_proposals(bench, version),

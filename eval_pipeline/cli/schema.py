@@ -11,7 +11,7 @@ from eval_pipeline.declarative import suite_schema
 from eval_pipeline.engines.configuration import engines_model
 from eval_pipeline.files import write_json
 from eval_pipeline.gates.gate import GatesFile
-from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.loading import all_suites, load_suites
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
@@ -37,7 +37,7 @@ def command(folder: Path | None) -> None:
     `# yaml-language-server: $schema=PATH` is completed and checked by editors.
     """
     project = Project.find()
-    suites, broken = load_suites(project, suite_names(project))
+    suites, broken = load_suites(project, all_suites(project))
     if broken:
         raise BadInput([problem for problems in broken.values() for problem in problems])
     target = folder or project.root / FOLDER

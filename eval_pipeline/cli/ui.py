@@ -21,6 +21,7 @@ from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import ROOT_VARIABLE, Project
 from eval_pipeline.store import DASHBOARD, note_address
 from eval_pipeline.terminal import say
+from eval_pipeline.timetable import UI_VARIABLE
 
 HOST = "127.0.0.1"
 UI_PORT, REPORTS_PORT = 3000, 3001
@@ -149,6 +150,7 @@ class Servers:
                 env={
                     **os.environ,
                     ROOT_VARIABLE: str(self._project.root),
+                    UI_VARIABLE: self.ui,
                     "DAGSTER_DISABLE_TELEMETRY": "yes",
                 },
                 stdout=log,

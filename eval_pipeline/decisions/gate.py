@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eval_pipeline.answers import Stopping
-from eval_pipeline.decisions.objections import Objections, Standings
+from eval_pipeline.decisions.objections import FailedCheck, Objections, Standings
 from eval_pipeline.problems import Problem
 from eval_pipeline.scoring import Evaluation
 
@@ -70,23 +70,25 @@ def decide(
     standings: Standings,
     objections: Objections,
     *,
-    unsigned: str = "",
+    unsigned: FailedCheck | None = None,
     unread_text: bool = False,
     rules: str = "",
     stopping: Stopping | None = None,
     settings: Any = None,
     named: Mapping[str, Sequence[str]] | None = None,
 ) -> Decision:
-    """What objections mean for a change; a change needs a signed golden set and a baseline besides."""
+    """What objections mean for a change; it needs a baseline, and a golden set as signed, besides."""
     blocking = [each.text for each in objections.blocking]
     if sample := evaluation.identity.outputs.case_sample:
         blocking.append(f"{sample.text} is no evidence; evaluate all cases")
+    warnings = [each.text for each in objections.warnings]
     if unsigned:
-        blocking.append(f"golden set: {unsigned}")
+        (blocking if unsigned.blocking else warnings).append(f"golden set: {unsigned.message}")
     if standings.baseline is None and not evaluation.outage:
         blocking.append("there is no baseline to compare with; promote an evaluation that you trust")
     state: State = "incomplete" if evaluation.outage else "block" if blocking else objections.state
-    if rules and state == "pass":
+    warnings += [rules] if rules else []
+    if warnings and state == "pass":
         state = "warn"
     outputs = evaluation.identity.outputs
     if unread_text:
@@ -101,7 +103,7 @@ def decide(
         cause,
         state,
         tuple(blocking),
-        (*(each.text for each in objections.warnings), *([rules] if rules else [])),
+        tuple(warnings),
         tuple(each.text for each in objections.approved),
         stopping,
         evaluation,

@@ -194,7 +194,7 @@ class _Golden:
         present = golden_hash(cases.values(), resources_folder(folder))
         unsigned = unsigned_changes(folder, present, cases, problems, bench.rules_folder)
         problems.stop_if_any()
-        return cls(present, len(cases), tuple(unsigned))
+        return cls(present, len(cases), unsigned.changes)
 
 
 def _version(

@@ -2,6 +2,7 @@
 
 from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.configuration import (
+    EnginesFile,
     answered_from,
     check_engine,
     default_engine,
@@ -13,11 +14,14 @@ from eval_pipeline.engines.configuration import (
 from eval_pipeline.engines.estimates import Estimate
 from eval_pipeline.engines.interface import Engine, Request
 from eval_pipeline.engines.journal import Journal, Usage
+from eval_pipeline.engines.kinds import MeteredEntry
 from eval_pipeline.engines.metered import MeteredEngine
+from eval_pipeline.engines.readiness import readiness
 
 # fmt: off
 __all__ = [
-    "Engine", "Estimate", "Journal", "MeteredEngine", "Purse", "Request", "Usage", "answered_from",
-    "check_engine", "default_engine", "engines_for", "open_engine", "open_judge", "read_engines",
+    "Engine", "EnginesFile", "Estimate", "Journal", "MeteredEngine", "MeteredEntry", "Purse", "Request",
+    "Usage", "answered_from", "check_engine", "default_engine", "engines_for", "open_engine", "open_judge",
+    "read_engines", "readiness",
 ]
 # fmt: on

@@ -7,13 +7,13 @@ from eval_pipeline.golden.probes import ANSWERS_FILE, ORACLE, Probes, make_probe
 from eval_pipeline.golden.readers import JSON_LINES, CasesBySuffix, JsonCases, TsvCases, reader_of
 from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_blocks, read_cases
 from eval_pipeline.golden.shapes import as_value, strings
-from eval_pipeline.golden.signoff import HEAD_FILE, LEDGER_FILE, unsigned_changes
+from eval_pipeline.golden.signoff import HEAD_FILE, LEDGER_FILE, Unsigned, unsigned_changes
 
 # fmt: off
 __all__ = [
     "ANSWERS_FILE", "HEAD_FILE", "JSON_LINES", "JUDGE_FILE", "LEDGER_FILE", "ORACLE", "CasesBySuffix",
-    "GoldenCase", "GoldenSet", "JsonCases", "OverviewBuilder", "Probes", "TsvCases", "as_value",
-    "golden_hash", "joined", "make_probes", "read_case_blocks", "read_cases", "reader_of",
+    "GoldenCase", "GoldenSet", "JsonCases", "OverviewBuilder", "Probes", "TsvCases", "Unsigned",
+    "as_value", "golden_hash", "joined", "make_probes", "read_case_blocks", "read_cases", "reader_of",
     "resources_folder", "shortfalls", "shuffled_sets", "strings", "unsigned_changes",
 ]
 # fmt: on

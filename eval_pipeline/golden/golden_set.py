@@ -8,7 +8,7 @@ from typing import Any
 from eval_pipeline.golden.identity import golden_hash, inputs_hash, resources_folder
 from eval_pipeline.golden.overview import OverviewBuilder
 from eval_pipeline.golden.reading import GoldenCase, read_cases
-from eval_pipeline.golden.signoff import SignOff, sign_off, unsigned_changes
+from eval_pipeline.golden.signoff import SignOff, Unsigned, sign_off, unsigned_changes
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Suite
 
@@ -49,8 +49,8 @@ class GoldenSet:
         """What requirements look at."""
         return self._overview.build(references)
 
-    def unsigned_changes(self, rules: Path | None = None) -> list[str]:
-        """What changed since it was signed off, in its folder or in another; empty where it is as signed."""
+    def unsigned_changes(self, rules: Path | None = None) -> Unsigned:
+        """What changed since it was signed off, in its folder or in another."""
         return unsigned_changes(self._path, self.hash, self._case_hashes, self._problems, rules)
 
     def sign_off(self, person: str, reason: str) -> SignOff:

@@ -1,6 +1,7 @@
 """Signing golden sets off."""
 
 import datetime
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -39,19 +40,36 @@ def sign_off(folder: Path, present: str, cases: dict[str, str], person: str, rea
     return record
 
 
+@dataclass(frozen=True)
+class Unsigned:
+    """What nobody vouches for in a golden set; false where all of it is signed off."""
+
+    changes: tuple[str, ...] = ()
+    never: bool = False
+    """Whether nobody ever signed any of it off."""
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it stops a change: what differs from a sign-off does; a set that nobody froze yet warns."""
+        return bool(self.changes) and not self.never
+
+
 def unsigned_changes(
     folder: Path, present: str, cases: dict[str, str], problems: Problems, rules: Path | None = None
-) -> list[str]:
-    """What changed since the golden set was signed off, there or in another folder; empty where it is so."""
+) -> Unsigned:
+    """What changed since the golden set was signed off, there or in another folder."""
     file = SignOff.file(rules or folder)
     if not is_there(file):
-        return ["it was never signed off"]
+        return Unsigned(("it was never signed off",), never=True)
     signed = next((each.record for each in read_json(file, SignOff, problems)), None)
     if signed is None:
-        return ["the sign-off cannot be read"]
+        return Unsigned(("the sign-off cannot be read",))
     other = [] if signed.references == _references(folder) else ["references changed"]
     if signed.golden_hash == present:
-        return other
+        return Unsigned(tuple(other))
     changes = [
         *(f"added: {case}" for case in sorted(cases.keys() - signed.cases.keys())),
         *(f"removed: {case}" for case in sorted(signed.cases.keys() - cases.keys())),
@@ -61,7 +79,7 @@ def unsigned_changes(
             if cases[case] != signed.cases[case]
         ),
     ]
-    return [*(changes or ["resources changed"]), *other]
+    return Unsigned((*(changes or ["resources changed"]), *other))
 
 
 def _references(folder: Path) -> str:

@@ -4,7 +4,7 @@ from eval_pipeline.orchestration.assets import build_chain, build_job, evaluatio
 from eval_pipeline.orchestration.broken import build_broken, build_broken_job
 from eval_pipeline.orchestration.checks import ACTIVE_PASSES, partitions_of
 from eval_pipeline.orchestration.dashboard import build_pages, refresh_pages
-from eval_pipeline.orchestration.heritage_summary import build_summary
+from eval_pipeline.orchestration.heritage_summary import build_summaries
 from eval_pipeline.orchestration.pruning import build_prune_job
 from eval_pipeline.orchestration.resources import build_resources
 
@@ -12,7 +12,7 @@ from eval_pipeline.orchestration.resources import build_resources
 __all__ = [
     "ACTIVE_PASSES",
     "build_broken", "build_broken_job", "build_chain", "build_job", "build_pages",
-    "build_prune_job", "build_resources", "build_summary", "evaluation_job", "partitions_of",
+    "build_prune_job", "build_resources", "build_summaries", "evaluation_job", "partitions_of",
     "refresh_pages", "suite_of_job",
 ]
 # fmt: on

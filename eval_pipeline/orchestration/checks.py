@@ -11,7 +11,7 @@ from eval_pipeline.answers import Costs, Outage, OutputsIdentity, error_lines
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import COMPLETE, Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
-from eval_pipeline.golden import shortfalls
+from eval_pipeline.golden import Unsigned, shortfalls
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
 from eval_pipeline.problems import Problem
@@ -142,18 +142,7 @@ def _spec(suite: Suite, stage: str, name: str, text: str, blocking: bool = False
 def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
     """What there is to say about a golden set that can be read."""
     yield _passed(WELL_FORMED, f"{counted(loaded.table.facts.cases, 'case')} can be read.")
-    changes = ", ".join(loaded.unsigned[:MOST_LINES])
-    yield _result(
-        check_name=SIGNED_OFF,
-        passed=not loaded.unsigned,
-        description=(
-            f"Changes that nobody signed off: {changes}. Review them, then run: "
-            f"eval-pipeline golden freeze {suite.name} --reason …"
-            if loaded.unsigned
-            else "The golden set is as it was signed off."
-        ),
-        metadata={"changes": len(loaded.unsigned)},
-    )
+    yield _signed_off(suite, loaded.unsigned)
     for requirement, missing in shortfalls(suite, loaded.overview):
         facts = requirement.facts(loaded.overview) if requirement.facts else []
         yield _result(
@@ -170,6 +159,24 @@ def golden_checks(suite: Suite, loaded: LoadedGolden) -> Checks:
                 ),
             },
         )
+
+
+def _signed_off(suite: Suite, unsigned: Unsigned) -> dg.AssetCheckResult:
+    """Whether the golden set is as somebody vouched for; one that nobody froze yet is a warning."""
+    said = "The golden set is as it was signed off."
+    if unsigned:
+        command = f"eval-pipeline golden freeze {suite.name} --reason …"
+        changes = ", ".join(unsigned.changes[:MOST_LINES])
+        said = f"Changes that nobody signed off: {changes}. Review them, then run: {command}"
+        if unsigned.never:
+            said = f"It was never signed off. Once its cases are reviewed, run: {command}"
+    return _result(
+        check_name=SIGNED_OFF,
+        passed=not unsigned,
+        severity=_severity("critical" if unsigned.blocks else "warning"),
+        description=said,
+        metadata={"changes": len(unsigned.changes)},
+    )
 
 
 def probes_check(suite: Suite, probed: Probed) -> dg.AssetCheckResult:

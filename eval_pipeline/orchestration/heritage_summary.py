@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.numbers import NOTHING, number
 from eval_pipeline.orchestration.io_manager import StoreIOManager
 from eval_pipeline.orchestration.resources import STORE
@@ -15,7 +16,6 @@ from eval_pipeline.reports import Table, gate_label, size_of, table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 
 KEY = dg.AssetKey(["heritage", "summary"])
 TARGETS_MET = "targets_met"
@@ -122,7 +122,12 @@ def summary_table(entries: list[Entry]) -> Table:
     )
 
 
-def build_summary(project: Project) -> dg.AssetsDefinition:
+def build_summaries(project: Project) -> list[dg.AssetsDefinition]:
+    """The summary as the only asset of a list, which is empty where the project has no heritage suite."""
+    return [_build_summary(project)] if _present(project) else []
+
+
+def _build_summary(project: Project) -> dg.AssetsDefinition:
     """The summary as an asset, below the metrics of every heritage suite that the project has."""
 
     @dg.asset(

@@ -112,8 +112,8 @@ class Outcome:
     """How it stands against the baseline and against what it would replace."""
     failed: list[FailedCheck]
     """Checks that failed besides those on gates, limits, comparison and sign-off."""
-    unsigned: str
-    """Why the golden set does not count as signed off; blank where it does."""
+    unsigned: FailedCheck | None
+    """Why the golden set does not count as signed off; None where it does."""
     stopping: Stopping | None = None
     named: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What the gates that do not pass are made of: a few lines by metric."""
@@ -129,11 +129,14 @@ class Outcome:
 
 def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
     """Put the latest numbers of the heritage suites into their summary; what its checks say."""
-    from eval_pipeline.orchestration.heritage_summary import build_summary
+    from eval_pipeline.orchestration.heritage_summary import build_summaries
 
+    assets = build_summaries(project)
+    if not assets:
+        return []
     with open_instance(project) as instance:
         result = dg.materialize(
-            [build_summary(project)],
+            assets,
             instance=instance,
             resources=build_resources(project),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
@@ -211,23 +214,24 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
     failed = [check for check in checks if not check.passed]
     problems = list(dict.fromkeys(problem for check in failed for problem in problems_of(check)))
     if not result.success:
-        return Outcome(bench, problems, None, Standings(), [], "")
+        return Outcome(bench, problems, None, Standings(), [], None)
     compared: Compared = result.output_for_node(f"{suite}__baseline_comparison")
     evaluation: Evaluation = result.output_for_node(f"{suite}__metrics")
     scored: Scored = result.output_for_node(f"{suite}__case_scores")
     answers: AnswerTable = result.output_for_node(f"{suite}__model_outputs")
-    messages = {check.check_name: readable(check.description or "") for check in failed}
+    results = {
+        check.check_name: FailedCheck(
+            check.check_name, readable(check.description or ""), check.severity.value == "ERROR"
+        )
+        for check in failed
+    }
     return Outcome(
         bench,
         problems,
         evaluation,
         standings_of(bench.rules_folder, compared),
-        [
-            FailedCheck(check.check_name, messages[check.check_name], check.severity.value == "ERROR")
-            for check in failed
-            if not speaks_for_itself(check.check_name, evaluation)
-        ],
-        messages.get(SIGNED_OFF, ""),
+        [each for each in results.values() if not speaks_for_itself(each.name, evaluation)],
+        results.get(SIGNED_OFF),
         answers.stopping,
         named_things(bench.suite, evaluation.summary, scored.scores),
         answers.costs,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from eval_pipeline.golden import GoldenSet
+from eval_pipeline.golden import GoldenSet, Unsigned
 from eval_pipeline.problems import Problems
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import GoldenFacts, GoldenTable
@@ -11,11 +11,11 @@ from eval_pipeline.suite import Overview
 
 @dataclass(frozen=True)
 class LoadedGolden:
-    """A golden set, its overview, and the changes that nobody signed off."""
+    """A golden set, its overview, and what nobody signed off."""
 
     table: GoldenTable
     overview: Overview
-    unsigned: list[str]
+    unsigned: Unsigned
 
 
 def load_golden(bench: Workbench) -> LoadedGolden:

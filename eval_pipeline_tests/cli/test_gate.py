@@ -139,6 +139,11 @@ def signed_expectation(project: Project) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def unsigned_expectation(project: Project) -> None:
+    other_expectation(project)
+    (project.golden("toy") / "signoff.json").unlink()
+
+
 def broken_case(project: Project) -> None:
     with cases_file(project).open("a") as file:
         file.write('{"id": "case-000", "sound": 1}\n')
@@ -228,6 +233,15 @@ SCENARIOS = {
             rf"✗ toy: {ACTIVE} \(golden set\)\n  ✗ golden set: Changes that nobody signed off: changed: case",
             r"  ⚠ the change touches what it is judged by \(signoff\.json\): it is judged as of [0-9a-f]{7}",
             rf"  Note: Against baseline {ACTIVE}: The golden set changed",
+        ),
+    ),
+    "golden set changed and its sign-off deleted": Scenario(
+        unsigned_expectation,
+        1,
+        {ACTIVE: "block"},
+        (
+            rf"✗ toy: {ACTIVE} \(golden set\)\n  ✗ golden set: Changes that nobody signed off: changed: case",
+            r"  ⚠ the change touches what it is judged by \(signoff\.json\): it is judged as of [0-9a-f]{7}",
         ),
     ),
     "golden set broken": Scenario(
@@ -760,7 +774,8 @@ def hostile() -> Iterator[Decision]:
     failed = [FailedCheck("answered", HOSTILE, blocking=False)]
     standing = Standing(comparison)
     against = objections(evaluation, [standing], failed=failed)
-    yield decide("prompt", evaluation, Standings((standing,)), against, unsigned=HOSTILE, unread_text=True)
+    unsigned = FailedCheck("signed_off", HOSTILE, blocking=True)
+    yield decide("prompt", evaluation, Standings((standing,)), against, unsigned=unsigned, unread_text=True)
     yield unusable("decomposition", HOSTILE, "prompt", [Problem(HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE)])
 
 

@@ -59,7 +59,7 @@ def test_bad_input_exits_with_2(toy: Project) -> None:
 def test_tables_are_written_between_the_marks_of_a_file(toy: Project, tmp_path: Path) -> None:
     docs = tmp_path / "docs.md"
     docs.write_text(f"before\n{PROBES_BEGIN}\noutdated\n{PROBES_END}\nafter\n")
-    only = mock.patch.object(golden, "suite_names", return_value=["toy"])
+    only = mock.patch.object(golden, "all_suites", return_value=["toy"])
     with only:
         assert invoke(toy, "golden", "probe", "--docs", str(docs)).returncode == 0
     written = docs.read_text()

@@ -34,10 +34,10 @@ def test_expectations_change_the_hash_and_inputs_change_both(tmp_path: Path) -> 
 
 def test_what_was_signed_off_is_unchanged_until_a_case_or_a_resource_changes(tmp_path: Path) -> None:
     golden = golden_set(tmp_path, {}, {})
-    assert golden.unsigned_changes() == ["it was never signed off"]
+    assert golden.unsigned_changes().never
     assert golden.sign_off("Ada", "Reviewed.").golden_hash == golden.hash
-    assert golden_set(tmp_path, {}, {}).unsigned_changes() == []
-    assert golden_set(tmp_path, {}, {"topic": "x"}).unsigned_changes() == ["changed: case-1"]
+    assert golden_set(tmp_path, {}, {}).unsigned_changes().changes == ()
+    assert golden_set(tmp_path, {}, {"topic": "x"}).unsigned_changes().changes == ("changed: case-1",)
     (tmp_path / "resources").mkdir()
     (tmp_path / "resources" / "words.txt").write_text("one")
-    assert golden_set(tmp_path, {}, {}).unsigned_changes() == ["resources changed"]
+    assert golden_set(tmp_path, {}, {}).unsigned_changes().changes == ("resources changed",)

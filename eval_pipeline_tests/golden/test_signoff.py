@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.golden.signoff import SignOff, sign_off, unsigned_changes
+from eval_pipeline.golden.signoff import SignOff, Unsigned, sign_off, unsigned_changes
 from eval_pipeline.problems import Problems
 
 SIGNED = {"a": "1", "b": "2"}
@@ -29,16 +29,23 @@ def test_changes_since_the_sign_off_are_named(
     record = sign_off(tmp_path, "hash", SIGNED, "Ada", "Reviewed.")
     assert (record.signed_by, record.reason, record.cases) == ("Ada", "Reviewed.", SIGNED)
     problems = Problems()
-    assert unsigned_changes(tmp_path, present, cases, problems) == changes
+    unsigned = unsigned_changes(tmp_path, present, cases, problems)
+    assert unsigned == Unsigned(tuple(changes))
+    assert unsigned.blocks == bool(changes)
     assert len(problems) == 0
 
 
-def test_a_missing_sign_off_and_a_broken_one_never_count(tmp_path: Path) -> None:
+def test_a_missing_sign_off_warns_and_a_broken_one_blocks(tmp_path: Path) -> None:
     problems = Problems()
-    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == ["it was never signed off"]
+    never = unsigned_changes(tmp_path, "hash", SIGNED, problems)
+    assert never == Unsigned(("it was never signed off",), never=True)
+    assert never
+    assert not never.blocks
     assert len(problems) == 0
     SignOff.file(tmp_path).write_text('{"golden_hash": "hash"}')
-    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == ["the sign-off cannot be read"]
+    broken = unsigned_changes(tmp_path, "hash", SIGNED, problems)
+    assert broken == Unsigned(("the sign-off cannot be read",))
+    assert broken.blocks
     assert len(problems) > 0
 
 
@@ -48,11 +55,10 @@ def test_references_belong_to_the_sign_off(tmp_path: Path) -> None:
     second.parent.mkdir()
     second.write_text("a")
     assert sign_off(tmp_path, "hash", SIGNED, "Ada", "Reviewed.").references
-    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == []
+    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == Unsigned()
     second.write_text("b")
-    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == ["references changed"]
+    assert unsigned_changes(tmp_path, "hash", SIGNED, problems) == Unsigned(("references changed",))
     second.unlink()
-    assert unsigned_changes(tmp_path, "other", SIGNED, problems) == [
-        "resources changed",
-        "references changed",
-    ]
+    assert unsigned_changes(tmp_path, "other", SIGNED, problems) == Unsigned(
+        ("resources changed", "references changed")
+    )
