@@ -11,7 +11,7 @@ engines:
   stand-in:
     kind: recorded
     path: recorded/{suite}/{version}.jsonl
-  # Your model, at any OpenAI-compatible address. Remove the marks, set the key, and write `default: model` above.
+  # Your model, at any OpenAI-compatible address. Remove the marks, set the key, write `default: model` above.
   # model:
   #   kind: endpoint
   #   url: https://api.openai.com/v1
