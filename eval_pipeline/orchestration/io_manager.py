@@ -27,7 +27,7 @@ class Report(msgspec.Struct, frozen=True):
     identity: Identity
     text: str
     page: str = ""
-    """The same for a browser; blank where it is loaded from the store."""
+    """The same for a browser; blank where its evaluation left none."""
 
     def to_pandas(self) -> pd.DataFrame:
         """One row: what the report is about, and its text in Markdown."""
@@ -106,7 +106,8 @@ class StoreIOManager(dg.ConfigurableIOManager):
             return evaluation
         if stage == "report":
             text = store.report(suite, version)
-            return None if text is None else Report(evaluation.identity, text)
+            page = store.page(suite, version) or ""
+            return None if text is None else Report(evaluation.identity, text, page)
         return store.compared(suite, version)
 
 

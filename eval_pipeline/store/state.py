@@ -239,8 +239,15 @@ class Store:
 
     def report(self, suite: str, version: str) -> str | None:
         """The report of the latest evaluation."""
+        return self._text_of(suite, version, "report.md")
+
+    def page(self, suite: str, version: str) -> str | None:
+        """The same as a page for a browser; None where its evaluation left none."""
+        return self._text_of(suite, version, "report.html")
+
+    def _text_of(self, suite: str, version: str, name: str) -> str | None:
         folder = self._latest_evaluation(suite, version)
-        path = folder / "report.md" if folder else None
+        path = folder / name if folder else None
         return file_bytes(path, LARGEST_RECORD).decode() if path and path.is_file() else None
 
     def _folder_of(self, identity: Identity) -> Path:

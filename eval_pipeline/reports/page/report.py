@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -250,10 +251,12 @@ def _steps(found: Findings) -> Iterator[tuple[str, str]]:
     if evaluation.outage:
         yield "Ask what was not answered:", f"eval-pipeline run {suite} --prompt {version}"
         return
+    if found.against.holding:
+        yield "See what the failures have in common:", f"eval-pipeline investigate {suite} {version}"
     if worst := next((each for each in evaluation.case_results if each.passed < each.trials), None):
         yield (
             "See the worst case on the screen:",
-            f"eval-pipeline case {suite} {version} {flat(worst.case_id)}",
+            f"eval-pipeline case {suite} {version} {shlex.quote(worst.case_id)}",
         )
     if found.proposal:
         yield "Make it the baseline:", f"eval-pipeline baseline promote {suite} {version} --reason …"
