@@ -12,8 +12,8 @@ from eval_pipeline.decisions import Standings, live_proposals
 from eval_pipeline.engines import Estimate
 from eval_pipeline.files import readable_json
 from eval_pipeline.problems import Problem, shown_path
-from eval_pipeline.reports import RunDocument, estimate_data, evaluation_data
-from eval_pipeline.reports.brief import Brief, brief_of, brief_of_problems, brief_table
+from eval_pipeline.reports import RunDocument, brief_of, estimate_data, evaluation_data
+from eval_pipeline.reports.brief import Brief, brief_of_problems, brief_table
 from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary, print_table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.stages import Workbench
