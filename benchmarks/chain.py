@@ -18,6 +18,8 @@ from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.project import Project
 from eval_pipeline.reports import report
+from eval_pipeline.reports.page.findings import findings_of
+from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.suites.decomposition import SUITE
 
 VERSION = "decompose-concepts-v1.2"
@@ -36,7 +38,9 @@ def plainly(project: Project) -> float:
     compared = stages.compare_evaluation(bench, golden, answers, scored)
     standings = standings_of(bench.golden_folder, compared)
     against = objections_to(bench, evaluation, standings)
-    bench.store.keep_report(scored.identity, report(SUITE, evaluation, scored.scores, standings, against))
+    text = report(SUITE, evaluation, scored.scores, standings, against)
+    page = report_page(findings_of(bench, answers, scored, evaluation, compared))
+    bench.store.keep_report(scored.identity, text, page)
     return time.perf_counter() - started
 
 

@@ -4,12 +4,14 @@ import dagster as dg
 
 from eval_pipeline import automation, orchestration
 from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.own_code import use_code_of
 from eval_pipeline.project import Project
 from eval_pipeline.timetable import read_automation
 
 
 def build_definitions(project: Project) -> dg.Definitions:
     """The definitions of a project."""
+    use_code_of(project)
     configured = read_automation(project)
     suites, broken = load_suites(project, suite_names(project))
     chains = {suite: orchestration.build_chain(suite, project) for suite in suites}

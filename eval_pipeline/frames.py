@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 from eval_pipeline.comparison import Comparison, comparison_rows
 from eval_pipeline.files import data_frame
 from eval_pipeline.loading import find_suite
+from eval_pipeline.own_code import use_code_of
 from eval_pipeline.problems import BadInput, bad_value
 from eval_pipeline.project import MARKER, Project
 from eval_pipeline.prompts import active_versions, prompt_file, versions_in
@@ -139,6 +140,7 @@ def history(suite: str, version: str | None = None, *, project: Place = None) ->
 
 def _bench(suite: str, project: Place) -> Workbench:
     found = _project(project)
+    use_code_of(found)
     return Workbench(found, find_suite(found, suite))
 
 

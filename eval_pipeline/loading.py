@@ -3,7 +3,6 @@
 The modules' own loader, `eval_pipeline.suites`, is part of what identifies every module's scorer.
 """
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,7 +22,6 @@ def find_suite(project: Project, name: str) -> Suite:
     """The suite of that name. One that cannot be loaded is bad input, with the file and line at fault."""
     _stop_unless_known(project, name)
     file = declaration(project, name)
-    _let_import(project)
     if not file.is_file():
         return suites.find_suite(project, name)
     if name in suites.suite_names(project):
@@ -48,13 +46,6 @@ def load_suites(project: Project, names: Iterable[str]) -> tuple[list[Suite], di
 def declaration(project: Project, name: str) -> Path:
     """Where a suite is declared, if it is."""
     return project.golden(name) / SUITE_FILE
-
-
-def _let_import(project: Project) -> None:
-    """Let suites use the modules that lie in the project's folder; none of them hides another's."""
-    root = str(project.root)
-    if root not in sys.path:
-        sys.path.append(root)
 
 
 def _stop_unless_known(project: Project, name: str) -> None:

@@ -2,16 +2,16 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 
 from eval_pipeline.engines import Engine, Request
-from eval_pipeline.prompts import Prompt, Renderer
+from eval_pipeline.prompts import LONGEST_PROMPT, Chat, Prompt, Renderer, as_text
 from eval_pipeline.store import GoldenTable
-from eval_pipeline.suite import Suite, suite_code
+from eval_pipeline.suite import TURNS, Suite, Turn, carries_turns, suite_code
 
 BATCH = 100
 
@@ -27,7 +27,7 @@ class _Rendered(NamedTuple):
     case_id: str
     input_hash: str
     prepared: Any
-    prompt: str | None
+    prompt: str | Chat | None
 
 
 class Questions:
@@ -38,6 +38,8 @@ class Questions:
         self._prompt = prompt
         self._golden = golden
         self._resources = resources
+        self._layout = prompt.layout
+        self._carries_turns = carries_turns(suite.input)
         self.cases = golden.facts.cases
         self.output = suite.output
         self.asked: OrderedDict[tuple[str, int], Asked] = OrderedDict()
@@ -70,19 +72,38 @@ class Questions:
         """Every case's id, and the text that an engine reads of it, in the order of the golden table."""
         with Renderer(self._prompt) as renderer:
             for batch in self._batches(renderer, reads_prompt=True):
-                yield from ((each.case_id, each.prompt or "") for each in batch)
+                yield from ((each.case_id, as_text(each.prompt or "")) for each in batch)
 
     def _batches(self, renderer: Renderer, reads_prompt: bool) -> Iterator[list[_Rendered]]:
         inputs = self._golden.inputs(self._suite)
         first = True
         while batch := list(islice(inputs, BATCH)):
             prepared = [self._prepare(case_id, input_) for case_id, _, input_ in batch]
-            texts = renderer.render(prepared if reads_prompt else prepared[: int(first)])
+            rendered = renderer.render(prepared if reads_prompt else prepared[: int(first)])
+            prompts: list[str | Chat | None] = [None] * len(batch)
+            for index, (texts, (case_id, _, input_)) in enumerate(zip(rendered, batch, strict=False)):
+                prompts[index] = self._prompted(renderer, case_id, texts, self._turns(input_))
             first = False
             yield [
-                _Rendered(case_id, input_hash, each, texts[index] if reads_prompt else None)
-                for index, ((case_id, input_hash, _), each) in enumerate(zip(batch, prepared, strict=True))
+                _Rendered(case_id, input_hash, each, prompt if reads_prompt else None)
+                for (case_id, input_hash, _), each, prompt in zip(batch, prepared, prompts, strict=True)
             ]
+
+    def _turns(self, input_: Any) -> Sequence[Turn]:
+        return getattr(input_, TURNS) if self._carries_turns else ()
+
+    def _prompted(
+        self, renderer: Renderer, case_id: str, texts: Sequence[str], turns: Sequence[Turn]
+    ) -> str | Chat:
+        """What an engine reads; an endpoint would refuse an empty message, and so do we."""
+        if self._layout.is_chat:
+            for place, text in enumerate(texts):
+                if not text.strip():
+                    raise renderer.problem(f"renders to an empty message for the case {case_id!r}", place)
+        if turns and sum(map(len, texts)) + sum(len(turn.content) for turn in turns) > LONGEST_PROMPT:
+            longest = f"has more than {LONGEST_PROMPT:,} characters"
+            raise renderer.problem(f"{longest} with the earlier turns of the case {case_id!r}")
+        return self._layout.messages(texts, turns)
 
     def _prepare(self, case_id: str, input_: Any) -> Any:
         if self._suite.prepare is None:

@@ -10,13 +10,16 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eval_pipeline.numbers import counted
+from eval_pipeline.own_code import use_code_of
 from eval_pipeline.problems import BadInput, first_lines
+from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ __all__ = [
 COMMANDS = {
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or another version, or two files of results.",
+    "investigate": "Say why a version fails, as far as the data tell.",
     "report": "Write the report on an evaluation as one page for a browser, with every case.",
     "case": "Show one case: question, expectation, answers, mistakes and scores.",
     "gate": "Decide whether a change may go in: for CI.",
@@ -112,6 +116,8 @@ class LazyGroup(Group):
 @click.version_option(package_name="eval-pipeline")
 def cli() -> None:
     """Tells whether a change to a prompt, a model or a retrieval pipeline made it better or worse."""
+    with suppress(BadInput):  # whoever needs a project says what is wrong with it
+        use_code_of(Project.find())
 
 
 def main() -> Any:

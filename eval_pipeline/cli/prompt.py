@@ -6,12 +6,11 @@ import click
 
 from eval_pipeline import prompts
 from eval_pipeline.cli import BLOCKED, Group, completing
-from eval_pipeline.comparison import Comparison
-from eval_pipeline.decisions import Refused, allow_activation, latest_result
+from eval_pipeline.decisions import Refused, Standings, allow_activation, latest_result, objections_to
 from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
-from eval_pipeline.reports import impact_table, table
+from eval_pipeline.reports import changelog_section, keep_in_changelog
 from eval_pipeline.stages import NotCurrent, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import say
@@ -37,9 +36,10 @@ def new(suite: str, name: str, step: str | None) -> None:
     active = _active(chosen, folder, name)
     version = prompts.next_version(folder, active, major=step == "major")
     prompts.write_edited(folder / f"{version}.md", prompts.following(active), active.path)
-    entry = f"### Changes\n- (what changes from {active.version}, and why)"
-    changelog = prompts.with_entry(prompts.read_changelog(folder, chosen.name), version, "candidate", entry)
-    prompts.write_edited(folder / prompts.CHANGELOG, changelog)
+    entry = prompts.opening(active.version)
+    prompts.edit_changelog(
+        project, chosen.name, lambda text: prompts.with_entry(text, version, "candidate", entry)
+    )
     say(f"{shown_path(folder / f'{version}.md')} is a copy of {active.version}.")
     say(f"Say what changes in {shown_path(folder / prompts.CHANGELOG)}, then run:")
     say(f"eval-pipeline run {chosen.name} --prompt {version}")
@@ -54,7 +54,7 @@ def activate(context: click.Context, suite: str, version: str) -> None:
 
     Refused where it was not evaluated as it is now, and, unless that was approved, where it fails a gate or
     is worse than the baseline or than the version it replaces by more than the gates allow, surely or
-    possibly. Nothing is deleted.
+    possibly; and where its entry in the changelog does not say what changes. Nothing is deleted.
     """
     from eval_pipeline.orchestration.launching import show_active_version
 
@@ -68,6 +68,7 @@ def activate(context: click.Context, suite: str, version: str) -> None:
         if each.name == prompt.name and each.front.status == "active" and each.version != version
     ]
     replaced = [each.version for each in others]
+    prompts.stop_at_placeholder(folder, chosen.name, version)
     try:
         result = latest_result(Workbench(project, chosen), version)
         standing = allow_activation(result)
@@ -75,17 +76,17 @@ def activate(context: click.Context, suite: str, version: str) -> None:
         say(f"{version} cannot become active:\n{refused}", err=True)
         context.exit(BLOCKED)
     comparison = standing.comparison if standing else None
-    impact = _impact(chosen, comparison) if comparison else ""
-    changelog = prompts.with_activation(
-        prompts.read_changelog(folder, chosen.name), version, replaced, impact
-    )
+    against = objections_to(result.bench, result.evaluation, Standings())
+    section = changelog_section(chosen, result.evaluation, comparison, against)
     edits = [(prompt.path, prompts.with_status(prompt, "active"))]
     edits += [(other.path, prompts.with_status(other, "archived")) for other in others]
-    edits += [(folder / prompts.CHANGELOG, changelog)]
-    # The new one first: two active versions of a prompt are refused by all that reads them, and the same
-    # command then finishes the work; none at all would go unnoticed beside other prompts of the suite.
-    for path, text in edits:
-        prompts.write_edited(path, text)
+    with prompts.changelog_lock(project):
+        text = prompts.with_activation(prompts.read_changelog(folder, chosen.name), version, replaced)
+        edits += [(folder / prompts.CHANGELOG, prompts.with_evaluation(text, version, section))]
+        # The new one first: two active versions of a prompt are refused by all that reads them, and the same
+        # command then finishes the work; none at all would go unnoticed beside other prompts of the suite.
+        for path, content in edits:
+            prompts.write_edited(path, content)
     archived = f"; {', '.join(replaced)} is archived" if replaced else ""
     say(f"{version} is active{archived}.")
     for note in comparison.notes if comparison else ():
@@ -94,6 +95,29 @@ def activate(context: click.Context, suite: str, version: str) -> None:
         show_active_version(Workbench(project, chosen))
     except BadInput as bad:  # it is active all the same
         say(f"Note: the UI will show it after the next evaluation: {bad}")
+
+
+@command.command("changelog")
+@click.argument("suite", shell_complete=completing.suites())
+@click.argument("version", required=False, shell_complete=completing.versions())
+def changelog(suite: str, version: str | None) -> None:
+    """Write the latest evaluations into the changelog: of VERSION, or of every version with an entry.
+
+    `eval-pipeline run` and the UI do so by themselves; this is for evaluations that were made elsewhere.
+    """
+    project = Project.find()
+    chosen = find_suite(project, suite)
+    folder = project.prompts(chosen.name)
+    text = prompts.read_changelog(folder, chosen.name)
+    named = [prompts.prompt_file(folder, version).stem] if version else prompts.versions_in(folder)
+    for each in named:
+        if not prompts.has_entry(text, each):
+            say(f"{each}: has no entry in {shown_path(folder / prompts.CHANGELOG)}.")
+            continue
+        bench = Workbench(project, chosen)
+        result = latest_result(bench, each)
+        changed = keep_in_changelog(bench, result.evaluation, result.standings())
+        say(f"{each}: {'its entry is written anew' if changed else 'its entry stays as it is'}.")
 
 
 def _active(suite: Suite, folder: Path, name: str) -> prompts.Prompt:
@@ -111,7 +135,3 @@ def _active(suite: Suite, folder: Path, name: str) -> prompts.Prompt:
         )
         raise bad_value("name", f"no version of {name!r} is active", f"Prompts of {suite.name}: {names}.")
     return active[0]
-
-
-def _impact(suite: Suite, comparison: Comparison) -> str:
-    return table(impact_table(suite, comparison))

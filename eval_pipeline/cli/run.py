@@ -20,11 +20,12 @@ from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
-from eval_pipeline.reports import readable
+from eval_pipeline.reports import keep_in_changelog, readable
 from eval_pipeline.scoring import check_settings
 from eval_pipeline.stages import (
     DEFAULT_SAMPLE,
     Workbench,
+    draw_cases,
     estimate_cost,
     estimate_replaced,
     load_golden,
@@ -44,6 +45,9 @@ class Options(msgspec.Struct, frozen=True):
     engine: str | None
     trials: Trials | None
     sample: str
+    cases: int | None
+    stratify: str | None
+    seed: int
 
 
 class Command(click.Command):
@@ -83,6 +87,9 @@ class Command(click.Command):
     show_default=True,
     help="Answers of metered engines are reused within a sample.",
 )
+@click.option("--cases", type=int, help="Only so many cases, drawn by chance: for a look, never a decision.")
+@click.option("--stratify", help="An attribute whose values are drawn from in proportion; with --cases.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the draw of --cases starts from.")
 @click.option("--dry-run", is_flag=True, help="Say what the run would cost, and ask nothing.")
 @click.option("--brief", is_flag=True, help="A line for each version, and one table of all at the end.")
 @click.option(
@@ -96,6 +103,9 @@ def command(
     engine: str | None,
     trials: Trials | None,
     sample: str,
+    cases: int | None,
+    stratify: str | None,
+    seed: int,
     dry_run: bool,
     brief: bool,
     as_json: bool,
@@ -108,7 +118,8 @@ def command(
     """
     output = Document() if as_json else Lines() if brief else Screen()
     try:
-        code = _run(suite, version, Options(engine, trials, sample), output, dry_run)
+        options = Options(engine, trials, sample, cases, stratify, seed)
+        code = _run(suite, version, options, output, dry_run)
     except BadInput as bad:
         output.unusable(bad.problems)
         output.end(BAD_INPUT)
@@ -214,8 +225,10 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
 def _estimate(project: Project, suite: Suite, version: str, options: Options, output: Screen) -> None:
     """Say what evaluating a version would cost."""
     bench = Workbench(project, suite)
-    asking = prepare_asking(bench, version, **msgspec.structs.asdict(options))
-    golden = load_golden(bench).table
+    asking = prepare_asking(
+        bench, version, engine=options.engine, trials=options.trials, sample=options.sample
+    )
+    golden = draw_cases(load_golden(bench).table, options.cases, options.stratify, options.seed)
     estimates = {version: estimate_cost(bench, golden, asking)}
     if replaced := estimate_replaced(bench, golden, asking, options.sample):
         label, cost = replaced
@@ -234,4 +247,8 @@ def _evaluate(project: Project, suite: Suite, version: str, options: Options, ou
     if outcome.problems or outcome.evaluation is None:
         raise BadInput(outcome.problems)
     output.evaluated(bench, version, outcome, outcome.evaluation)
+    try:
+        keep_in_changelog(bench, outcome.evaluation, outcome.standings)
+    except BadInput as bad:  # what people wrote there cannot be read: that is no reason to lose the numbers
+        _print_unusable("changelog", bad.problems)
     return bool(outcome.objections.blocking)

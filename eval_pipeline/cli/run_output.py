@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.asking import Progress, Silence
 from eval_pipeline.decisions import Standings, live_proposals
 from eval_pipeline.engines import Estimate
@@ -53,7 +54,7 @@ class Screen:
         if outcome.unsigned:
             say(f"⚠ golden set: {outcome.unsigned}")
         if not evaluation.outage:
-            _print_standings(bench.suite, version, outcome.standings)
+            _print_standings(bench.suite, evaluation.identity.outputs, outcome.standings)
         for line in _proposals(bench, version):
             say(line)
         say(f"Report: {shown_path(bench.store.report_path(evaluation.identity))}")
@@ -80,7 +81,8 @@ class Lines(Screen):
 
     def evaluated(self, bench: Workbench, version: str, outcome: Outcome, evaluation: Evaluation) -> None:
         """The version at a glance."""
-        self._briefs.append(brief_of(bench.suite, version, evaluation, outcome.objections))
+        subject = evaluation.identity.outputs.subject
+        self._briefs.append(brief_of(bench.suite, subject, evaluation, outcome.objections))
         say(self._briefs[-1].line)
 
     def unusable(
@@ -141,10 +143,10 @@ def _proposals(bench: Workbench, version: str) -> list[str]:
     return [proposal.text for proposal in live_proposals(bench) if proposal.version == version]
 
 
-def _print_standings(suite: Suite, version: str, standings: Standings) -> None:
+def _print_standings(suite: Suite, outputs: OutputsIdentity, standings: Standings) -> None:
     """What the comparisons say where they object to nothing, and why one may be lacking."""
-    if standings.baseline is None:
-        command = f"eval-pipeline baseline promote {suite.name} {version} --reason …"
+    if standings.baseline is None and not outputs.case_sample:
+        command = f"eval-pipeline baseline promote {suite.name} {outputs.version} --reason …"
         say(f"⚠ there is no baseline to compare with. To make this one: {command}")
     for each in standings.all:
         if not each.demands:

@@ -168,7 +168,7 @@ def _workspace() -> str:
 
 def _stop_if_they_cannot_be_served(ports: dict[str, int]) -> None:
     if importlib.util.find_spec("dagster_webserver") is None:
-        remedy = "Run: pip install 'eval-pipeline[ui]'."
+        remedy = "Run: pip install 'eval-pipeline[ui]'. A demo goes without it: --no-ui."
         raise bad_value("ui", "needs the package dagster-webserver", remedy)
     if len(set(ports.values())) < len(ports):
         raise bad_value("--reports-port", "is that of the UI", "Give another one.")

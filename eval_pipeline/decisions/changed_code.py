@@ -8,7 +8,7 @@ from eval_pipeline.declarative import SUITE_FILE, module_in
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.revisions import extract
-from eval_pipeline.scoring import EVERYTHING, PACKAGE, Code, MissingCode, Reference
+from eval_pipeline.scoring import EVERYTHING, PACKAGE, Code, MissingCode, Reference, project_modules
 
 EVALUATION = (Reference(f"{PACKAGE}.stages", EVERYTHING), Reference(f"{PACKAGE}.decisions", "objections"))
 """What every evaluation goes through, from the golden set to what blocks."""
@@ -18,7 +18,9 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
     """What of the code behind each suite differs from a commit. Comments and unused code do not count."""
     with TemporaryDirectory() as folder:
         base = Path(folder)
-        for name in (PACKAGE, project.own_suites.name):
+        beside = [path for _, path in project_modules(project.root, PACKAGE)] if _has_suites(project) else []
+        files = [path.name if path.is_dir() else f"{path.name}.py" for path in beside]
+        for name in {PACKAGE, project.own_suites.name, *files}:
             extract(project, commit, base, name)
         suites = list(suites)
         for suite in suites:
@@ -31,6 +33,11 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
             set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {"evaluation code"}
         )
         return {suite: everywhere | _changed(before, now, suite) for suite in suites}
+
+
+def _has_suites(project: Project) -> bool:
+    """Whether a project has suites of its own, which may use what lies beside their folder."""
+    return project.own_suites.is_dir()
 
 
 def _changed(before: Code, now: Code, suite: str) -> set[str]:

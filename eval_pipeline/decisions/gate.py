@@ -79,6 +79,8 @@ def decide(
 ) -> Decision:
     """What objections mean for a change; a change needs a signed golden set and a baseline besides."""
     blocking = [each.text for each in objections.blocking]
+    if sample := evaluation.identity.outputs.case_sample:
+        blocking.append(f"{sample.text} is no evidence; evaluate all cases")
     if unsigned:
         blocking.append(f"golden set: {unsigned}")
     if standings.baseline is None and not evaluation.outage:

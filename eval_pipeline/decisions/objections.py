@@ -16,6 +16,9 @@ REPLACED = "replaced"
 """What is approved, in place of a metric, where what would be replaced could not be compared with."""
 STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 
+NO_EVIDENCE = "never a baseline, a point of a trend or evidence for a gate"
+"""What a sample of cases is."""
+
 Weight = Literal["warns", "holds", "blocks", "voids"]
 """What an objection does: it informs; it keeps a version from release; it stops a change as well; it leaves
 nothing to decide on, and nobody can approve that."""
@@ -210,6 +213,8 @@ def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objec
     if evaluation.outage:
         yield Objection(evaluation.outage.text, "voids")
         return
+    if sample := evaluation.identity.outputs.case_sample:
+        yield Objection(f"{sample.text}: {NO_EVIDENCE}", "holds")
     summary = evaluation.summary
     too_many = any(gate.metric == ERROR_RATE.name and gate.status == "fail" for gate in summary.gates)
     for gate in (*summary.gates, *evaluation.operations):

@@ -93,9 +93,10 @@ def _own_approvals(
 
 
 def propose(evaluation: Evaluation, standings: Standings) -> Proposal | None:
-    """What a significant improvement over the baseline proposes, where nothing at all speaks against it."""
+    """What a significant improvement over the baseline proposes, where nothing speaks against it."""
     baseline = standings.baseline
-    if baseline is None or baseline.comparison.verdict != "improved":
+    sampled = evaluation.identity.outputs.case_sample is not None
+    if baseline is None or baseline.comparison.verdict != "improved" or sampled:
         return None
     against = objections(evaluation, standings.all, missing=standings.missing)
     if against.holding or any(each.open for each in standings.all):

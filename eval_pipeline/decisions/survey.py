@@ -150,7 +150,7 @@ def _suite(bench: Workbench, points: list[Point]) -> SuiteSurvey:
     attempts, found = _Attempts(), Problems()
     suite, folder = bench.suite, bench.project.prompts(bench.suite.name)
     gates: dict[str, Gate] = attempts.read(lambda: bench.gates, {})
-    golden = attempts.read(lambda: _Golden.read(bench), _Golden())
+    golden = attempts.read(lambda: _Golden.read(bench), _Golden(unsigned=("it cannot be read",)))
     prompts = {prompt.version: prompt for prompt in load_prompts(suite, folder, found)}
     versions = sorted(versions_in(folder), key=version_order)
     baselines = {

@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
-from urllib.parse import urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any, Literal, Self
+from urllib.parse import urlsplit
 
 import msgspec
 from pydantic import Field, ValidationInfo, field_validator
 
 from eval_pipeline.answers import MOST_TOKENS, TIMEOUT
+from eval_pipeline.engines.addresses import holds_credentials, place_of
 from eval_pipeline.engines.calls import (
     DENIED,
     MALFORMED,
@@ -36,6 +37,8 @@ from eval_pipeline.files import Violation, content_hash
 from eval_pipeline.files.models import refusal
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
+from eval_pipeline.prompts import Sampling
+from eval_pipeline.prompts.sampling import RESPONSE_FORMAT, Effort, Share, StopWords, refused
 from eval_pipeline.secrets import HIDDEN, forms_of, keep_secret, masked, pattern_of
 from eval_pipeline.suite import Suite
 
@@ -46,10 +49,7 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE = 300
 FRAME_TOKENS = 10
 """What marks a message's role, beginning and end."""
-_SECRET_NAME = re.compile(r".*(key|token|secret|password|sig|signature|code)", re.IGNORECASE)
-"""What a parameter of a URL is called that holds a secret."""
-
-PROTECTED = ("messages", "model")
+OWN_FORMAT = "It follows from the suite's output; with structured_output: false you may send one of your own."
 
 
 @register
@@ -67,12 +67,18 @@ class EndpointEntry(MeteredEntry):
     """Headers that are sent as well, each with the environment variable that holds its value."""
     temperature: float | None = 0.0
     """How much chance there is in an answer."""
+    top_p: Share | None = None
+    """Of the likely words, the share of probability to choose from."""
+    stop: StopWords | None = None
+    """Texts at which an answer ends."""
     seed: int | None = None
     """What chance starts from, where the endpoint knows such a thing."""
     structured_output: bool = True
     """Whether the suite's output schema is sent along."""
     max_tokens: AtLeastOne | None = None
     """How many tokens an answer may have."""
+    reasoning_effort: Effort | None = None
+    """How much a model thinks before it answers, in the endpoint's words."""
     timeouts: Timeouts = Timeouts()
     """How long a call may take, in seconds."""
     extra_body: dict[str, Any] = Field(default_factory=dict)
@@ -96,25 +102,25 @@ class EndpointEntry(MeteredEntry):
     description: str = ""
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        place = _place(self.url)
+        place = place_of(self.url)
         yield from ((None, place.bare if place else HIDDEN), (None, self.model))
 
     @field_validator("url")
     @classmethod
     def _usable(cls, url: str) -> str:
         """No message quotes the URL."""
-        if _place(url) is None:
+        if place_of(url) is None:
             raise refusal(Violation((), "is not a usable URL", "Write https://host/v1."))
-        if _holds_credentials(url):
+        if holds_credentials(url):
             remedy = "Name an environment variable as key_variable, or one for a header as header_variables."
             raise refusal(Violation((), "holds credentials, which stand in no file", remedy))
         return url
 
     @field_validator("extra_body")
     @classmethod
-    def _of_ours_nothing(cls, body: dict[str, Any]) -> dict[str, Any]:
-        wrong = [Violation((name,), "cannot be set here", "Remove it.") for name in PROTECTED if name in body]
-        if wrong:
+    def _of_ours_nothing(cls, body: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        format_ = {RESPONSE_FORMAT: OWN_FORMAT} if info.data.get("structured_output", True) else {}
+        if wrong := refused(body, format_):
             raise refusal(*wrong)
         return body
 
@@ -126,8 +132,21 @@ class EndpointEntry(MeteredEntry):
             raise refusal(Violation(("dollars",), "cannot be held without prices", "Add prices."))
         return budget
 
-    def metered(self, name: str, project: Project, suite: Suite, schema: dict[str, Any] | None) -> Metered:
-        """What to ask for outputs of that schema; None for plain text."""
+    def sampled(self, sampling: Sampling | None) -> EndpointEntry:
+        """The same, sampled as a prompt wants it."""
+        given = sampling.given if sampling else {}
+        mine = {name: value for name, value in self.extra_body.items() if name not in given}
+        return self.model_copy(update={**given, "extra_body": {**mine, **given.get("extra_body", {})}})
+
+    def metered(
+        self,
+        name: str,
+        project: Project,
+        suite: Suite,
+        schema: dict[str, Any] | None,
+        sampling: Sampling | None = None,
+    ) -> Metered:
+        """What to ask for outputs of that schema; None for plain text. A prompt may sample in its own way."""
         from eval_pipeline.engines.metered import Limits
 
         place = f"engines.{name}"
@@ -148,8 +167,14 @@ class EndpointEntry(MeteredEntry):
         address = urlsplit(self.url)
         target = [address.netloc, address.path, address.query]
         options = [self.temperature, self.seed, self.max_tokens, self.structured_output, self.extra_body]
-        model = f"{self.model}-{content_hash([*target, *options])[:8]}"
-        return Metered(model, EndpointClient(self, suite.name, schema, key, headers), limits, self.trials)
+        model = f"{self.model}-{content_hash([*target, *options, *self._more_options()])[:8]}"
+        client = EndpointClient(self.sampled(sampling), suite.name, schema, key, headers)
+        return Metered(model, client, limits, self.trials)
+
+    def _more_options(self) -> list[dict[str, Any]]:
+        """Options that are part of what answers where they are set: without them it stays what it was."""
+        more = {"top_p": self.top_p, "stop": self.stop, "reasoning_effort": self.reasoning_effort}
+        return [given] if (given := {name: each for name, each in more.items() if each is not None}) else []
 
     def _scopes(self, name: str, suite: Suite, own: SuiteLimits) -> tuple[Scope, ...]:
         from eval_pipeline.engines.limits import Scope
@@ -172,36 +197,6 @@ def _secret(field: str, variable: str) -> str:
         raise bad_value(field, f"{variable} is not set", f"Set the environment variable {variable}.")
     keep_secret(value)
     return value
-
-
-def _holds_credentials(url: str) -> bool:
-    parts = urlsplit(url)
-    names = [pair.partition("=")[0] for pair in parts.query.split("&")]
-    return "@" in parts.netloc or any(map(_SECRET_NAME.fullmatch, names))
-
-
-class _Place(NamedTuple):
-    """A URL, taken apart."""
-
-    bare: str
-    query: str
-
-
-def _place(url: str) -> _Place | None:
-    """The parts of a base URL, or None where it is not usable as one."""
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        (parts.hostname or "").encode("idna")  # as resolving it will, too late to say so
-    except ValueError:
-        return None
-    host = parts.netloc.rpartition("@")[2]
-    # An "@" after the host: what looks like the host is the beginning of a password with a "/" in it.
-    displaced = "@" in parts.path or "@" in parts.query or "@" in parts.fragment
-    if not usable or displaced or re.search(r"[\s\x00-\x1f\x7f\\]", url):
-        return None
-    bare = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
-    return _Place(bare, parts.query)
 
 
 class _Part(msgspec.Struct):
@@ -260,7 +255,7 @@ class EndpointClient:
                 raise bad_value(
                     f"header_variables.{name}", "is no header, or its value has special characters"
                 )
-        place = _place(entry.url)
+        place = place_of(entry.url)
         assert place is not None
         self._entry = entry
         self._options = self._encoded_options(suite_name, schema)
@@ -291,9 +286,7 @@ class EndpointClient:
 
     def body(self, request: Request) -> bytes:
         """The exact body of the call: what is asked, of which model, how."""
-        return msgspec.json.encode(
-            {"messages": [{"role": "user", "content": request.prompt}], **self._options}
-        )
+        return msgspec.json.encode({"messages": request.messages, **self._options})
 
     def _encoded_options(self, suite_name: str, schema: dict[str, Any] | None) -> dict[str, msgspec.Raw]:
         """All of a body but its messages, encoded once, since it is the same in every call."""
@@ -301,8 +294,11 @@ class EndpointClient:
         options: dict[str, Any] = {
             "model": entry.model,
             "temperature": entry.temperature,
+            "top_p": entry.top_p,
+            "stop": entry.stop,
             "seed": entry.seed,
             "max_tokens": entry.max_tokens,
+            "reasoning_effort": entry.reasoning_effort,
         }
         if entry.structured_output and schema is not None:
             named = {"name": suite_name, "schema": schema}

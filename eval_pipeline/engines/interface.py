@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from eval_pipeline.answers import Answer, Trials
+from eval_pipeline.prompts import Chat, Message
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -14,8 +15,13 @@ class Request(msgspec.Struct, frozen=True):
     case_id: str
     trial: int
     prepared: Any
-    prompt: str | None = None
-    """The rendered prompt, for engines that read it."""
+    prompt: str | Chat | None = None
+    """The rendered prompt, for engines that read it: a text, or messages."""
+
+    @property
+    def messages(self) -> Chat:
+        """The prompt as messages; a text is what the user says."""
+        return self.prompt if isinstance(self.prompt, tuple) else (Message("user", self.prompt or ""),)
 
 
 class Engine(Protocol):

@@ -23,7 +23,7 @@ from eval_pipeline.files.models import Model, refusal, violations_in
 from eval_pipeline.files.violations import CLOSE
 from eval_pipeline.files.words import not_a_choice
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import Prompt
+from eval_pipeline.prompts import Prompt, Sampling
 from eval_pipeline.store import database_url
 from eval_pipeline.suite import Suite
 
@@ -82,13 +82,21 @@ class MeteredEntry(EngineEntry):
     """An engine that reads what it is asked, and whose calls are journaled and limited."""
 
     @abstractmethod
-    def metered(self, name: str, project: Project, suite: Suite, schema: dict[str, Any] | None) -> Metered:
-        """What to ask for outputs of that schema; None for plain text."""
+    def metered(
+        self,
+        name: str,
+        project: Project,
+        suite: Suite,
+        schema: dict[str, Any] | None,
+        sampling: Sampling | None = None,
+    ) -> Metered:
+        """What to ask for outputs of that schema; None for plain text. A prompt may sample in its own way."""
 
     def open(self, name: str, use: Use) -> MeteredEngine:
         """The engine of that name."""
         schema = output_schema(use.suite)
-        return self.open_for(name, use.project, use.suite, schema, use.prompt.version, use.sample)
+        sampling = use.prompt.front.sampling
+        return self.open_for(name, use.project, use.suite, schema, use.prompt.version, use.sample, sampling)
 
     def open_for(
         self,
@@ -98,11 +106,12 @@ class MeteredEntry(EngineEntry):
         schema: dict[str, Any] | None,
         version: str,
         sample: str,
+        sampling: Sampling | None = None,
     ) -> MeteredEngine:
         """The engine of that name; the journal keeps its calls under a version and a sample."""
         from eval_pipeline.engines.metered import MeteredEngine
 
-        model, client, limits, trials = self.metered(name, project, suite, schema)
+        model, client, limits, trials = self.metered(name, project, suite, schema, sampling)
         return MeteredEngine(
             name,
             model,

@@ -20,6 +20,8 @@ from eval_pipeline.engines.kinds import Metered, MeteredEntry, register
 from eval_pipeline.files import content_hash
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
+from eval_pipeline.prompts import Sampling
+from eval_pipeline.prompts.sampling import Share, StopWords
 from eval_pipeline.suite import Suite
 
 SERVER = Path(__file__).with_name("local_server.py")
@@ -40,6 +42,10 @@ class LocalEntry(MeteredEntry):
     context: Annotated[int, Field(ge=256)] = 4096
     """How many tokens prompt and answer may have together."""
     temperature: float = 0.0
+    top_p: Share | None = None
+    """Of the likely words, the share of probability to choose from."""
+    stop: StopWords | None = None
+    """Texts at which an answer ends."""
     seed: int = 1
     max_tokens: AtLeastOne = 256
     """How many tokens an answer may have."""
@@ -49,14 +55,22 @@ class LocalEntry(MeteredEntry):
     trials: Trials = 1
     description: str = ""
 
-    def metered(self, name: str, project: Project, suite: Suite, schema: dict[str, Any] | None) -> Metered:
-        """What to ask for outputs of that schema; None for plain text."""
+    def metered(
+        self,
+        name: str,
+        project: Project,
+        suite: Suite,
+        schema: dict[str, Any] | None,
+        sampling: Sampling | None = None,
+    ) -> Metered:
+        """What to ask for outputs of that schema; None for plain text. A prompt may sample in its own way."""
         from eval_pipeline.engines.limits import Scope
         from eval_pipeline.engines.metered import Limits
 
-        client = LocalClient(name, self, weights(name, self, project.root), suite.name, schema)
+        client = LocalClient(name, self, weights(name, self, project.root), suite.name, schema, sampling)
         options = [self.temperature, self.seed, self.max_tokens, self.structured_output, self.context]
-        model = f"{client.url.partition(':')[2]}-{content_hash(options)[:8]}"
+        more = [self.top_p, self.stop] if self.top_p or self.stop else []
+        model = f"{client.url.partition(':')[2]}-{content_hash([*options, *more])[:8]}"
         # Each run has a server of its own; more than one thread would not always give the same text.
         limits = Limits(1, (Scope(f"{name} {os.getpid()}", 1),), attempts=2)
         return Metered(model, client, limits, self.trials)
@@ -96,32 +110,45 @@ class LocalClient:
     """Starts a server on loopback, asks it as any endpoint is asked, and stops it."""
 
     def __init__(
-        self, name: str, entry: LocalEntry, file: Path, suite: str, schema: dict[str, Any] | None
+        self,
+        name: str,
+        entry: LocalEntry,
+        file: Path,
+        suite: str,
+        schema: dict[str, Any] | None,
+        sampling: Sampling | None = None,
     ) -> None:
         self.url = f"gguf:{identity(file)}"
         self.overhead_tokens = SYSTEM_TOKENS  # the schema becomes a grammar, which nobody reads
-        self.most_tokens = entry.max_tokens
         self._name = name
         self._context = entry.context
         self._file = file
         self._suite = suite
         self._schema = schema
-        self._entry = EndpointEntry(
+        asked = EndpointEntry(
             url="http://127.0.0.1/v1",
             model=file.stem,
             temperature=entry.temperature,
+            top_p=entry.top_p,
+            stop=entry.stop,
             seed=entry.seed,
             max_tokens=entry.max_tokens,
             structured_output=entry.structured_output,
             timeouts=entry.timeouts,
-            extra_body={"cache_prompt": False},
             concurrency=1,
-        )
+        ).sampled(sampling)
+        # With a cache of prompts, a seed would not settle the text.
+        self._entry = asked.model_copy(update={"extra_body": {**asked.extra_body, "cache_prompt": False}})
         self._client = self._at(self._entry.url)
         self._process: asyncio.subprocess.Process | None = None
 
     def _at(self, url: str) -> EndpointClient:
         return EndpointClient(self._entry.model_copy(update={"url": url}), self._suite, self._schema, None)
+
+    @property
+    def most_tokens(self) -> int | None:
+        """How many tokens an answer has at most."""
+        return self._client.most_tokens
 
     def body(self, request: Request) -> bytes:
         """The exact body of the call."""

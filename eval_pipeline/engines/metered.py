@@ -50,6 +50,8 @@ LONGEST_BACK_OFF = 60.0
 ANSWER_TOKENS = 500
 """What an answer is taken to need before it is there."""
 LONGEST_DETAIL = 300
+MESSAGE_TOKENS = 4
+"""What every message after the first takes besides its text."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,9 @@ class MeteredEngine:
 
     def estimated_tokens(self, request: Request) -> int:
         """About how many tokens the model reads, before anybody counted."""
-        return estimated_tokens(request.prompt or "") + self.client.overhead_tokens
+        messages = request.messages
+        read = sum(estimated_tokens(each.content) for each in messages)
+        return read + self.client.overhead_tokens + MESSAGE_TOKENS * (len(messages) - 1)
 
     def call(self, request: Request, body: bytes) -> Call:
         """The journal's name for a request: another word anywhere makes it another call."""

@@ -6,7 +6,7 @@ from eval_pipeline.golden.overview import OverviewBuilder, joined, shortfalls
 from eval_pipeline.golden.probes import ANSWERS_FILE, ORACLE, Probes, make_probes, shuffled_sets
 from eval_pipeline.golden.readers import JSON_LINES, CasesBySuffix, JsonCases, TsvCases, reader_of
 from eval_pipeline.golden.reading import JUDGE_FILE, GoldenCase, read_case_blocks, read_cases
-from eval_pipeline.golden.shapes import as_value
+from eval_pipeline.golden.shapes import as_value, strings
 from eval_pipeline.golden.signoff import HEAD_FILE, LEDGER_FILE, unsigned_changes
 
 # fmt: off
@@ -14,6 +14,6 @@ __all__ = [
     "ANSWERS_FILE", "HEAD_FILE", "JSON_LINES", "JUDGE_FILE", "LEDGER_FILE", "ORACLE", "CasesBySuffix",
     "GoldenCase", "GoldenSet", "JsonCases", "OverviewBuilder", "Probes", "TsvCases", "as_value",
     "golden_hash", "joined", "make_probes", "read_case_blocks", "read_cases", "reader_of",
-    "resources_folder", "shortfalls", "shuffled_sets", "unsigned_changes",
+    "resources_folder", "shortfalls", "shuffled_sets", "strings", "unsigned_changes",
 ]
 # fmt: on

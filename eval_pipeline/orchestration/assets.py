@@ -24,14 +24,16 @@ from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
     in_screens,
+    investigation_metadata,
     metrics_metadata,
     on_a_screen,
     outputs_metadata,
     page_link,
     publish_report,
     report_links,
+    sample_metadata,
 )
-from eval_pipeline.orchestration.resources import PROGRESS, STORE, WORKBENCHES, Workbenches
+from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports.page.findings import findings_of
@@ -157,7 +159,7 @@ def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
         try:
             answers = stages.answer_cases(
                 _bench(context, suite),
-                golden_set,
+                stages.draw_cases(golden_set, config["cases"], config["stratify"], config["seed"]),
                 context.partition_key,
                 engine=config["engine"],
                 trials=parse_trials(config["trials"]),
@@ -173,7 +175,7 @@ def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
             metadata=outputs_metadata(answers),
         )
         limits = _bench(context, suite).operation_gates
-        yield from checks.output_checks(context.partition_key, answers.costs, limits)
+        yield from checks.output_checks(answers.identity.subject, answers.costs, limits)
 
     return model_outputs
 
@@ -202,12 +204,13 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
             value=scored,
             data_version=dg.DataVersion(scored.identity.id),
             metadata={
+                **sample_metadata(scored.identity.outputs),
                 "evaluation": scored.identity.id,
                 "rows": scored.scores.counts.num_rows,
                 "diagnoses": dg.MetadataValue.md(shown.table(shown.diagnosis_table(scored.scores))),
             },
         )
-        yield checks.scored_check(context.partition_key, scored.scores)
+        yield checks.scored_check(scored.identity.outputs.subject, scored.scores)
 
     return case_scores
 
@@ -248,7 +251,7 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
         )
         page = page_link(bench, evaluation.identity)
         yield from checks.gate_checks(suite, gated, evaluation, scores, page)
-        yield checks.trend_check(context.partition_key, len(alike), trends)
+        yield checks.trend_check(evaluation.identity.outputs.subject, len(alike), trends)
 
     return metrics
 
@@ -290,15 +293,19 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
             )
             standings = standings_of(bench.rules_folder, compared)
             page = page_link(bench, metrics.identity)
-            result = checks.regression_check(suite, context.partition_key, standings, page, metrics.outage)
+            result = checks.regression_check(suite, metrics.identity.outputs, standings, page, metrics.outage)
         except BadInput as bad:
             result = checks.problems_check(checks.REGRESSION, bad.problems)
         proposal = propose(metrics, standings)
+        against = objections_to(bench, metrics, standings)
+        looked_at = (golden_set, model_outputs, case_scores, metrics)
         yield dg.MaterializeResult(
             value=replace(compared, proposal=proposal),
             metadata={
+                **sample_metadata(metrics.identity.outputs),
                 **({"verdict": "incomplete"} if metrics.outage else comparison_metadata(suite, standings)),
                 **({"proposal": proposal.text} if proposal else {}),
+                **(investigation_metadata(bench, against, *looked_at) if against.blocking else {}),
             },
         )
         yield result
@@ -358,6 +365,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             value=Report(metrics.identity, text, page),
             metadata={
+                **sample_metadata(metrics.identity.outputs),
                 "verdict": shown.TITLES[against.state],
                 **report_links(bench, metrics.identity),
                 "report": on_a_screen(text),
@@ -365,11 +373,23 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
             },
             tags={STATE_TAG: against.state},
         )
+        if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to
+            _keep_in_changelog(context, bench, metrics, standings)
         try:
             publish_report(bench, metrics.identity)
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
-        yield checks.reported_check(context.partition_key)
+        yield checks.reported_check(metrics.identity.outputs.subject)
 
     return report
+
+
+def _keep_in_changelog(
+    context: dg.AssetExecutionContext, bench: stages.Workbench, evaluation: Evaluation, standings: Standings
+) -> None:
+    """Write an evaluation into its version's entry; a changelog that cannot be edited loses no report."""
+    try:
+        shown.keep_in_changelog(bench, evaluation, standings)
+    except BadInput as bad:
+        context.log.warning("; ".join(map(str, bad.problems)))

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.answers import Costs, Outage, error_lines
+from eval_pipeline.answers import Costs, Outage, OutputsIdentity, error_lines
 from eval_pipeline.comparison import MetricTrend
 from eval_pipeline.decisions import COMPLETE, Standing, Standings, objections
 from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, GateResult, operation_results
@@ -244,7 +244,7 @@ def gate_checks(
     yield _passed(GATES_VALID, f"{counted(len(evaluation.summary.gates), 'gate')} in use.")
     results = {result.metric: result for result in evaluation.summary.gates}
     named = named_things(suite, evaluation.summary, scores)
-    version, outage = evaluation.identity.outputs.version, evaluation.outage
+    version, outage = evaluation.identity.outputs.subject, evaluation.outage
     yield _result(
         check_name=COMPLETE,
         passed=outage is None,
@@ -256,14 +256,19 @@ def gate_checks(
             yield _undecided(gate_check(name), version)
         elif name in results:
             hidden = hidden_problems(evaluation.summary) if name == suite.headline else ""
-            yield _gate_check(version, results[name], named.get(name, []), hidden, page)
+            yield _gate_check(suite, version, results[name], named.get(name, []), hidden, page)
         else:
             message = f"{GATES_FILE} no longer has a gate on {name}; reload the definitions."
             yield _passed(gate_check(name), message)
 
 
 def _gate_check(
-    version: str, result: GateResult, named: Sequence[str], hidden: str, page: Mapping[str, Any]
+    suite: Suite,
+    version: str,
+    result: GateResult,
+    named: Sequence[str],
+    hidden: str,
+    page: Mapping[str, Any],
 ) -> dg.AssetCheckResult:
     by_case = f" By case: {'; '.join(named)}." if named else ""
     return _result(
@@ -275,6 +280,11 @@ def _gate_check(
             "status": result.status,
             "zone": result.zone or "none",
             **({"value": result.value} if result.value is not None else {}),
+            **(
+                {"why": f"eval-pipeline investigate {suite.name} {version}"}
+                if result.status == "fail"
+                else {}
+            ),
             **page,
         },
     )
@@ -308,12 +318,13 @@ def trend_check(version: str, runs: int, trends: Sequence[MetricTrend]) -> dg.As
 
 def regression_check(
     suite: Suite,
-    version: str,
+    outputs: OutputsIdentity,
     standings: Standings,
     page: Mapping[str, Any],
     outage: Outage | None = None,
 ) -> dg.AssetCheckResult:
     """What became of a version against its baseline and against what it would replace."""
+    version = outputs.subject
     if outage:
         return _undecided(REGRESSION, version)
     approvals = standings.baseline.approvals if standings.baseline else ()
@@ -322,7 +333,7 @@ def regression_check(
     if standings.baseline is None:
         lines.append(
             f"{version}: there is no baseline to compare with. Promote an evaluation that you trust: "
-            f"eval-pipeline baseline promote {suite.name} {version} --reason …"
+            f"eval-pipeline baseline promote {suite.name} {outputs.version} --reason …"
         )
     lines += [f"{version}: {standings.missing}"] if standings.missing else []
     return _result(

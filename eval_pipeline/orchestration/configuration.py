@@ -42,13 +42,26 @@ def evaluation_schema(suite: Suite, project: Project) -> dict[str, dg.Field]:
             default_value=DEFAULT_SAMPLE,
             description="Answers of metered engines are reused within a sample; a new label asks afresh.",
         ),
+        "cases": dg.Field(
+            dg.Noneable(int),
+            default_value=None,
+            description="So many cases, drawn by chance, for a look; null: all of them.",
+        ),
+        "stratify": dg.Field(
+            str,
+            default_value=AS_CONFIGURED,
+            description="An attribute of the cases whose values are drawn from in proportion. "
+            f"{AS_CONFIGURED}: by chance alone.",
+        ),
+        "seed": dg.Field(int, default_value=0, description="What the draw of cases starts from."),
     }
 
 
 def chosen(context: dg.AssetExecutionContext) -> dict[str, Any]:
     """What was chosen for this evaluation; None where nothing was."""
     given: Mapping[str, Any] = context.op_execution_context.op_config
-    return {name: None if value == AS_CONFIGURED else value for name, value in given.items()}
+    open_ = [name for name in ("engine", "trials") if given[name] == AS_CONFIGURED]
+    return {**given, **dict.fromkeys(open_)}
 
 
 class ComparisonConfig(dg.Config):

@@ -1,7 +1,9 @@
 """The page over all suites, and the weekly page of each, as assets."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import dagster as dg
 
@@ -9,6 +11,7 @@ from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.reports import stand_table, stands, table
 from eval_pipeline.reports.publishing import Published, publish
+from eval_pipeline.store import report_shelf
 from eval_pipeline.suite import Suite
 
 KEY = dg.AssetKey("dashboard")
@@ -35,7 +38,7 @@ def _dashboard(project: Project, names: Sequence[str]) -> dg.AssetsDefinition:
         deps=[dg.AssetDep(dg.AssetKey([name, "report"])) for name in names],
     )
     def dashboard() -> dg.MaterializeResult[Any]:
-        return dg.MaterializeResult(metadata=dashboard_metadata(_published(project)))
+        return dg.MaterializeResult(metadata=dashboard_metadata(project, _published(project)))
 
     return dashboard
 
@@ -49,7 +52,7 @@ def _weekly(project: Project, suite: str) -> dg.AssetsDefinition:
         deps=[dg.AssetDep(dg.AssetKey([suite, "report"]))],
     )
     def weekly_page() -> dg.MaterializeResult[Any]:
-        return dg.MaterializeResult(metadata=weekly_metadata(_published(project, [suite]), suite))
+        return dg.MaterializeResult(metadata=weekly_metadata(project, _published(project, [suite]), suite))
 
     return weekly_page
 
@@ -65,20 +68,20 @@ def refresh_pages(project: Project, weekly: Collection[str] = ()) -> list[dg.Ass
     """Write the pages outside of a run; what to tell Dagster of them."""
     published = publish(project, weekly=weekly)
     return [
-        dg.AssetMaterialization(KEY, metadata=dashboard_metadata(published)),
+        dg.AssetMaterialization(KEY, metadata=dashboard_metadata(project, published)),
         *(
-            dg.AssetMaterialization(weekly_key(suite), metadata=weekly_metadata(published, suite))
+            dg.AssetMaterialization(weekly_key(suite), metadata=weekly_metadata(project, published, suite))
             for suite in published.weekly
         ),
     ]
 
 
-def dashboard_metadata(published: Published) -> dict[str, Any]:
+def dashboard_metadata(project: Project, published: Published) -> dict[str, Any]:
     """What a person sees of the dashboard in the UI."""
     rows = stands(published.survey)
     states = [row.state for row in rows]
     return {
-        "path": dg.MetadataValue.path(str(published.dashboard)),
+        **_place(project, published.dashboard),
         "versions": dg.MetadataValue.md(table(stand_table(rows, published.survey.at))),
         "passing": sum(state in ("pass", "warn", "approved") for state in states),
         "blocked": sum(state in ("block", "incomplete") for state in states),
@@ -88,6 +91,16 @@ def dashboard_metadata(published: Published) -> dict[str, Any]:
     }
 
 
-def weekly_metadata(published: Published, suite: str) -> dict[str, Any]:
+def weekly_metadata(project: Project, published: Published, suite: str) -> dict[str, Any]:
     """What a person sees of a weekly page in the UI."""
-    return {"path": dg.MetadataValue.path(str(published.weekly[suite]))}
+    return _place(project, published.weekly[suite])
+
+
+def _place(project: Project, page: Path) -> dict[str, Any]:
+    """Where a page lies, and its address where `eval-pipeline ui` serves the state folder."""
+    shelf = report_shelf(project.state)
+    place = {"path": dg.MetadataValue.path(str(page))}
+    if shelf is None or shelf.folder is not None or not page.is_relative_to(project.state):
+        return place
+    address = "/".join(map(quote, page.relative_to(project.state).parts))
+    return {"page": dg.MetadataValue.url(f"{shelf.url}/{address}"), **place}

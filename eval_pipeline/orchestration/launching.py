@@ -19,7 +19,7 @@ from eval_pipeline.engines import check_engine
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
-from eval_pipeline.orchestration.resources import PROGRESS, build_resources
+from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, build_resources
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
@@ -34,8 +34,6 @@ DEFAULT_INSTANCE = Path(__file__).resolve().with_name(INSTANCE_FILE)
 LONGEST_REASON = 300
 MODULE, LOCATION = "eval_pipeline.definitions", "eval_pipeline"
 """What the UI loads, and what it calls it; `workspace.yaml` says the same."""
-PROCESS_TAG = ".dagster/eval_pipeline_process"
-"""Whose run it is, for the next command; tags that begin like this are not shown."""
 
 
 def open_instance(project: Project) -> dg.DagsterInstance:

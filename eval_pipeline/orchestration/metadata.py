@@ -1,4 +1,4 @@
-"""What a person sees of answers, metrics and comparisons on a materialization."""
+"""What a person sees of answers, metrics, comparisons and investigations on a materialization."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,14 +7,15 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline import reports as shown
-from eval_pipeline.answers import Stopping
+from eval_pipeline import stages
+from eval_pipeline.answers import OutputsIdentity, Stopping
 from eval_pipeline.comparison import MetricTrend
-from eval_pipeline.decisions import Standing, Standings
+from eval_pipeline.decisions import Objections, Standing, Standings
 from eval_pipeline.engines import default_engine
 from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Evaluation, Identity, Point, Scores
 from eval_pipeline.stages import Workbench
-from eval_pipeline.store import AnswerTable, report_shelf
+from eval_pipeline.store import AnswerTable, GoldenTable, Scored, report_shelf
 from eval_pipeline.suite import Suite
 
 MORE = "… and more, in the report."
@@ -40,7 +41,7 @@ def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:
 
 def publish_report(bench: Workbench, identity: Identity) -> None:
     """Let the report be served by somebody else, where the environment says so."""
-    if shelf := report_shelf(bench.project.state):
+    if not identity.outputs.case_sample and (shelf := report_shelf(bench.project.state)):
         shelf.publish(identity, bench.store.report_path(identity))
 
 
@@ -86,6 +87,7 @@ def outputs_metadata(answers: AnswerTable) -> dict[str, Any]:
         "engine": identity.engine,
         "model": identity.model,
         "sample": identity.sample,
+        **sample_metadata(identity),
         "trials": identity.trials,
         **_stopping_metadata(answers.stopping),
         "answers": costs.answers,
@@ -124,6 +126,7 @@ def metrics_metadata(
     confusion = shown.confusion_charts(suite, summary)
     metrics = shown.metric_table(suite, summary).led_by("zone")
     return {
+        **sample_metadata(evaluation.identity.outputs),
         "zones": dg.MetadataValue.md(shown.table(shown.zone_table(suite, summary))),
         **(in_screens("models", models) if models else {}),
         "chart": dg.MetadataValue.md(shown.image(chart, "gated metrics by zone")),
@@ -149,13 +152,18 @@ def _plotted(bench: Workbench, evaluation: Evaluation) -> dict[str, float]:
 
     A plot joins all that has one name. So those of another engine than the default one have another name.
     """
-    if evaluation.outage:
+    if evaluation.outage or evaluation.identity.outputs.case_sample:
         return {}
     engine = evaluation.identity.outputs.engine
     of_engine = "" if engine == default_engine(bench.project) else f" ({engine})"
     return {
         f"{gate.metric}{of_engine}": gate.value for gate in evaluation.summary.gates if gate.value is not None
     }
+
+
+def sample_metadata(identity: OutputsIdentity) -> dict[str, Any]:
+    """That only a sample of the cases was asked, on everything that such numbers stand on."""
+    return {"case_sample": identity.case_sample.text} if identity.case_sample else {}
 
 
 def comparison_metadata(suite: Suite, standings: Standings) -> dict[str, Any]:
@@ -175,6 +183,23 @@ def by_comparison(standings: Standings, facts: Callable[[Standing], dict[str, An
         for each in standings.all
         for name, value in facts(each).items()
     }
+
+
+def investigation_metadata(
+    bench: stages.Workbench,
+    against: Objections,
+    golden: GoldenTable,
+    answers: AnswerTable,
+    scored: Scored,
+    evaluation: Evaluation,
+) -> dict[str, Any]:
+    """Why a version fails, as far as the data tell; or what is wrong with the suite's own code."""
+    try:
+        found = stages.investigate_evaluation(bench, golden, answers, scored, evaluation)
+    except BadInput as bad:
+        return {"investigation": "; ".join(map(str, bad.problems))}
+    blocks = shown.investigation_blocks(bench.suite, evaluation, against, found)
+    return {"investigation": dg.MetadataValue.md(shown.blocks_markdown(blocks))}
 
 
 def _in_full(suite: Suite, standing: Standing) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from eval_pipeline.suite import Suite
 STORE = "store"
 PROGRESS = "progress"
 WORKBENCHES = "workbenches"
+PROCESS_TAG = ".dagster/eval_pipeline_process"
+"""Of a run that a command started: whose it is. Tags that begin like this are not shown."""
 
 
 class Workbenches(dg.ConfigurableResource[Any]):

@@ -25,9 +25,10 @@ PIPE = 2**16
 
 
 class _Rendered(msgspec.Struct):
-    text: str | None = None
+    texts: tuple[str, ...] | None = None
     error: str | None = None
     line: int = 1
+    place: int = 0
 
 
 class Renderer:
@@ -35,6 +36,7 @@ class Renderer:
 
     def __init__(self, prompt: Prompt, seconds: float = SECONDS_PER_PROMPT) -> None:
         self._prompt = prompt
+        self._templates = prompt.layout.templates
         self._seconds = seconds
         self._incoming = b""
         self._lines: deque[bytes] = deque()
@@ -53,12 +55,12 @@ class Renderer:
         os.set_blocking(self._process.stdin.fileno(), False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
-        template = {"template": self._prompt.body, "longest": LONGEST_PROMPT}
-        self._outgoing += msgspec.json.encode(template) + b"\n"
+        templates = {"templates": [each.text for each in self._templates], "longest": LONGEST_PROMPT}
+        self._outgoing += msgspec.json.encode(templates) + b"\n"
         self._watch()
         if self._receive(SECONDS_TO_START) is None:
             self._stop()
-            raise self._problem("cannot be rendered: the sandbox does not start", 1)
+            raise self.problem("cannot be rendered: the sandbox does not start")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,21 +77,30 @@ class Renderer:
         self._process.kill()
         self._process.communicate()
 
-    def render(self, prepared: Sequence[Any]) -> list[str]:
-        """The texts that an engine reads, one for each case."""
-        self._outgoing += b"".join(msgspec.json.encode(each) + b"\n" for each in prepared) + b"\n"
+    def render(self, prepared: Sequence[Any]) -> list[tuple[str, ...]]:
+        """What the templates of the version render to, for each case."""
+        self._outgoing += b"".join(_context(each) + b"\n" for each in prepared) + b"\n"
         self._watch()
         return [self._rendered() for _ in prepared]
 
-    def _rendered(self) -> str:
+    def problem(self, message: str, place: int = 0, line: int = 1) -> BadInput:
+        """Something that is wrong with a template of the version, by its place among them."""
+        problems = Problems()
+        first = self._prompt.body_line + self._templates[place].line - 1
+        problems.add(
+            self._prompt.path, message, "Correct the template.", line=first + line - 1, field="template"
+        )
+        return BadInput(list(problems))
+
+    def _rendered(self) -> tuple[str, ...]:
         line = self._receive(self._seconds)
         if line is None:
-            raise self._problem(f"does not finish within {self._seconds:g} s and 1 GiB of memory", 1)
+            raise self.problem(f"does not finish within {self._seconds:g} s and 1 GiB of memory")
         rendered = msgspec.json.decode(line, type=_Rendered)
-        if rendered.text is None:
+        if rendered.texts is None:
             self.kill()
-            raise self._problem(rendered.error or "cannot be rendered", rendered.line)
-        return rendered.text
+            raise self.problem(rendered.error or "cannot be rendered", rendered.place, rendered.line)
+        return rendered.texts
 
     def _receive(self, seconds: float) -> bytes | None:
         """The worker's next line; None when it takes too long or dies.
@@ -131,13 +142,9 @@ class Renderer:
         elif watched and not self._outgoing:
             self._selector.unregister(stdin)
 
-    def _problem(self, message: str, line: int) -> BadInput:
-        problems = Problems()
-        problems.add(
-            self._prompt.path,
-            message,
-            "Correct the template.",
-            line=self._prompt.body_line + line - 1,
-            field="template",
-        )
-        return BadInput(list(problems))
+
+def _context(prepared: Any) -> bytes:
+    """What templates see of a case: every field, those that are left out of its hash included."""
+    if isinstance(prepared, msgspec.Struct) and prepared.__struct_config__.omit_defaults:
+        prepared = msgspec.structs.asdict(prepared)
+    return msgspec.json.encode(prepared)

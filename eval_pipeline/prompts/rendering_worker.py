@@ -1,7 +1,7 @@
-"""Renders a template in a process of its own, with little memory and no environment.
+"""Renders the templates of a prompt in a process of its own, with little memory and no environment.
 
 Started by `rendering.Renderer`, as a plain script: it imports nothing of this package. It reads
-the template and then one context per line from standard input, and answers each with a line. Answers
+the templates and then one context per line from standard input, and answers each with a line. Answers
 may be held back for a moment, or until an empty line asks for them.
 """
 
@@ -27,20 +27,40 @@ class LoudUndefined(StrictUndefined):
 
 
 class TooLong(Exception):
-    """The rendered text exceeds its limit."""
+    """The rendered texts exceed their limit."""
 
 
-def render(template, variables, longest):
-    """The rendered text; stops as soon as it grows too long."""
-    parts, size = [], 0
-    for part in template.generate(variables):
-        parts.append(part)
-        size += len(part)
-        if size > longest:
-            raise TooLong(f"renders to more than {longest:,} characters")
-    text = "".join(parts)
-    text.encode()  # half a surrogate pair is no text
-    return text
+class Version:
+    """The templates of a prompt version."""
+
+    def __init__(self, sources, longest):
+        self._environment = ImmutableSandboxedEnvironment(undefined=LoudUndefined)
+        # They give something else each time.
+        del self._environment.filters["random"], self._environment.globals["lipsum"]
+        self._sources = sources
+        self._templates = []
+        self._longest = longest
+        self.place = 0
+        """The template that is being rendered."""
+
+    def texts(self, line):
+        """The rendered texts for a context; stops as soon as they grow too long."""
+        variables, left, texts = json.loads(line), self._longest, []
+        for place, source in enumerate(self._sources):
+            self.place = place
+            if place == len(self._templates):
+                self._templates.append(self._environment.from_string(source))
+            parts = []
+            for part in self._templates[place].generate(variables):
+                parts.append(part)
+                left -= len(part)
+                if left < 0:
+                    raise TooLong(f"renders to more than {self._longest:,} characters")
+            text = "".join(parts)
+            text.encode()  # half a surrogate pair is no text
+            stop_if_it_shows_an_address(text, source, line)
+            texts.append(text)
+        return texts
 
 
 def stop_if_it_shows_an_address(text, *given):
@@ -62,9 +82,7 @@ def main():
     """Answer contexts until standard input ends."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     first = json.loads(sys.stdin.readline())
-    environment = ImmutableSandboxedEnvironment(undefined=LoudUndefined)
-    del environment.filters["random"], environment.globals["lipsum"]  # they give something else each time
-    template = None
+    version = Version(first["templates"], first["longest"])
     print("ready", flush=True)
     sent_at = time.monotonic()
     for line in sys.stdin:
@@ -72,14 +90,12 @@ def main():
             sys.stdout.flush()
             continue
         try:
-            template = template or environment.from_string(first["template"])
-            text = render(template, json.loads(line), first["longest"])
-            stop_if_it_shows_an_address(text, first["template"], line)
-            answer = {"text": text}
+            answer = {"texts": version.texts(line)}
         except MemoryError:
-            answer = {"error": "needs too much memory", "line": 1}
+            answer = {"error": "needs too much memory", "line": 1, "place": version.place}
         except Exception as error:
-            answer = {"error": (str(error) or type(error).__name__)[:500], "line": template_line(error)}
+            reason = (str(error) or type(error).__name__)[:500]
+            answer = {"error": reason, "line": template_line(error), "place": version.place}
         now = time.monotonic()
         is_due = now - sent_at > HELD_BACK_SECONDS
         print(json.dumps(answer), flush=is_due)

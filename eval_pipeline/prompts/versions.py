@@ -13,10 +13,11 @@ from eval_pipeline.files import LARGEST_YAML, Violation, content_hash, is_there,
 from eval_pipeline.files.models import Model, field_at, parse_model
 from eval_pipeline.files.structs import mismatches
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
+from eval_pipeline.prompts.messages import Layout
+from eval_pipeline.prompts.sampling import Sampling
 from eval_pipeline.revisions import SHORT_COMMIT
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Suite, carries_turns
 
-NOT_DETERMINISTIC = {"random", "lipsum"}
 _VERSION = re.compile(r"(?P<name>[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*)-v(?P<major>[0-9]+)\.(?P<minor>[0-9]+)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_ACTIVE = re.compile(r"^status:[ \t]*(?:candidate|archived)\b", re.MULTILINE)
@@ -40,6 +41,8 @@ class FrontMatter(Model):
     """What is different in this version."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """What the embedded engine reads."""
+    sampling: Sampling | None = None
+    """How a model is asked, in place of what `engines.yaml` says."""
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -61,9 +64,16 @@ class Prompt(msgspec.Struct, frozen=True):
         return prompt_name(self.version)
 
     @property
+    def layout(self) -> Layout:
+        """The messages that the body is made up of."""
+        return Layout(self.body)
+
+    @property
     def hash(self) -> str:
         """What identifies the version; its status does not."""
-        return content_hash([self.front.model_dump(exclude={"status"}), self.body])
+        front = self.front.model_dump(exclude={"status", "sampling"})
+        sampling = self.front.sampling.given if self.front.sampling else {}
+        return content_hash([{**front, **({"sampling": sampling} if sampling else {})}, self.body])
 
 
 def prompt_name(version: str) -> str:
@@ -202,7 +212,8 @@ def load_prompt_text(
     if front is None:
         return None
     body, body_line = text[match.end() :], text.count("\n", 0, match.end()) + 1
-    for line, message, remedy in _template_problems(body, suite.variables):
+    found = Layout(body).problems(suite.variables, carries_turns=carries_turns(suite.input))
+    for line, message, remedy, _ in sorted(found):
         problems.add(path, message, remedy, line=body_line + line - 1, field="template")
     return Prompt(
         path.stem, path, front, msgspec.convert(front.parameters, suite.parameters), body, body_line
@@ -245,34 +256,3 @@ def _wrong_predecessor(path: Path, predecessor: Any) -> Iterator[Violation]:
     elif prompt_name(predecessor) != prompt_name(path.stem):
         remedy = f"Name a version of {prompt_name(path.stem)}."
         yield Violation(("predecessor",), f"{predecessor!r} is another prompt", remedy)
-
-
-def _template_problems(body: str, known: tuple[str, ...]) -> Iterator[tuple[int, str, str]]:
-    """What can be seen without compiling: compiling evaluates constants, and is left to the sandbox."""
-    from jinja2 import Environment, TemplateSyntaxError, nodes
-
-    if not body.strip():
-        yield 1, "is empty", "Write the prompt below the front matter."
-        return
-    environment = Environment(autoescape=False)  # noqa: S701
-    try:
-        tree = environment.parse(body)
-        names = list(tree.find_all(nodes.Name))
-        filters = list(tree.find_all(nodes.Filter))
-    except TemplateSyntaxError as error:
-        yield error.lineno, f"is not a valid template: {error.message}", "Correct the syntax."
-        return
-    except (RecursionError, ValueError, OverflowError) as failure:
-        yield 1, f"cannot be read: {failure}", "Simplify it."
-        return
-    own = {node.name for node in names if node.ctx != "load"} | {
-        node.name for node in tree.find_all(nodes.Macro)
-    }
-    allowed = {*known, *own, *environment.globals, "loop", "caller", "varargs", "kwargs"} - NOT_DETERMINISTIC
-    for node in names:
-        if node.name not in allowed:
-            yield node.lineno, f"uses the unknown variable {node.name!r}", f"Known: {', '.join(known)}."
-    for each in filters:
-        if each.name in NOT_DETERMINISTIC:
-            remedy = "A prompt that changes by itself is asked anew every time: choose by what the case says."
-            yield each.lineno, f"{each.name!r} gives something else each time", remedy

@@ -52,20 +52,6 @@ def side_lines(comparison: Comparison, moments: Sequence[str]) -> list[str]:
     ]
 
 
-def impact_table(suite: Suite, comparison: Comparison) -> Table:
-    """What became of the gated metrics, for a changelog."""
-    unit = units(suite)
-    before = comparison.identities[0].version if comparison.identities else comparison.before
-    return Table(
-        ("Metric", before, comparison.after, "Delta"),
-        [
-            (each.metric, *_moved(each.before, each.after, each.difference, unit[each.metric]))
-            for each in comparison.metrics
-            if each.gated
-        ],
-    )
-
-
 def _moved(
     before: float | None, after: float | None, difference: float | None, unit: Unit
 ) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -15,6 +15,7 @@ from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.asking import Tally
 from eval_pipeline.decisions import Objections, Standing
 from eval_pipeline.numbers import counted
+from eval_pipeline.reports.blocks import Block, Bullets, Heading, Line
 from eval_pipeline.reports.cases import cause_lines, hidden_problems, named_things, size_of
 from eval_pipeline.reports.comparison import (
     comparison_table,
@@ -100,6 +101,25 @@ def print_table(content: Table) -> None:
         write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
         if part.note:
             print_line(part.note)
+
+
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """A page on standard output."""
+    before: Block | None = None
+    for block in blocks:
+        if before is not None and not (isinstance(block, Bullets) and isinstance(before, Line)):
+            say()
+        before = block
+        match block:
+            case Heading():
+                print_line(f"{'#' * block.level} {block.text}")
+            case Line():
+                print_line(f"{block.name} {block.text}".strip(), indent=0)
+            case Bullets():
+                for line in block.lines:
+                    print_line(f"- {line}")
+            case _:
+                print_table(block)
 
 
 def print_line(text: str, indent: int = 2) -> None:

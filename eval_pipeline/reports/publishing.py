@@ -8,6 +8,7 @@ from typing import NamedTuple
 from eval_pipeline.decisions import Survey, survey_of
 from eval_pipeline.files import write_text
 from eval_pipeline.project import Project
+from eval_pipeline.store import DASHBOARD, WEEKLY
 
 
 class Published(NamedTuple):
@@ -28,7 +29,7 @@ def publish(
 ) -> Published:
     """Write the dashboard, into the state folder or to a file, and the weekly pages of some suites."""
     from eval_pipeline.reports.page.dashboard import dashboard
-    from eval_pipeline.reports.page.verdicts import DASHBOARD, WEEKLY, Links
+    from eval_pipeline.reports.page.verdicts import Links
     from eval_pipeline.reports.page.weekly import week_name
     from eval_pipeline.reports.page.weekly import weekly as weekly_page
 

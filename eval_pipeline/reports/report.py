@@ -52,7 +52,7 @@ def report(
     summary, outputs = evaluation.summary, evaluation.identity.outputs
     lines = bullets(plain(line, LONGEST_LINE) for line in objection_lines(against))
     parts = [
-        f"# {plain(outputs.version)}: {TITLES[against.state]}",
+        f"# {plain(outputs.subject)}: {TITLES[against.state]}",
         f"{suite.description} {size_of(summary)}, on engine "
         f"{plain(outputs.engine)} ({plain(outputs.model)}).",
         plain(stopping.text) if stopping else "",
@@ -101,6 +101,7 @@ def _identity(evaluation: Evaluation, costs: Costs | None) -> Table:
             ("golden set", identity.golden_hash),
             ("scoring code", identity.scorer),
             ("sample", identity.outputs.sample),
+            *([("cases", sample.text)] if (sample := identity.outputs.case_sample) else []),
             ("evaluated at", evaluation.created_at),
             *([("cost", spent)] if spent else []),
         ],

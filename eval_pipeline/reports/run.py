@@ -70,6 +70,7 @@ def evaluation_data(
         "engine": outputs.engine,
         "model": outputs.model,
         "sample": outputs.sample,
+        "case_sample": msgspec.to_builtins(outputs.case_sample),
         "evaluation": evaluation.id,
         "evaluated_at": evaluation.created_at,
         "state": against.state,

@@ -178,19 +178,19 @@ def side_table(each: SuiteSurvey, suite: Suite, now: datetime.datetime) -> Table
         (
             side.point.version,
             (side.version.status if side.version else "") or "file is gone",
+            verdict_of(side, suite),
             side.point.engine,
             side.point.model,
             f"{side.point.cases:,}{f' ({side.point.held_out})' if side.point.held_out else ''}",
             since(side.point.evaluated_at, now),
             *_values(side, each.gates, names, unit),
-            verdict_of(side, suite),
         )
         for side in all_sides[:MOST_ROWS]
     ]
     more = len(all_sides) - len(rows)
     notes = ["A verdict stands beside the latest evaluation of a version."] if rows else []
     notes += [f"{more:,} more are left out: eval-pipeline history {each.name}."] if more > 0 else []
-    header = ("version", "status", "engine", "model", "cases", "age", *names, "verdict")
+    header = ("version", "status", "verdict", "engine", "model", "cases", "age", *names)
     return Table(header, rows, note=" ".join(notes))
 
 

@@ -4,10 +4,11 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from eval_pipeline.declarative import DeclaredSuite
 from eval_pipeline.scoring.closure import EVERYTHING, Closure, Reference
-from eval_pipeline.scoring.sources import Sources, Statement
+from eval_pipeline.scoring.sources import INIT, Sources, Statement, project_modules
 from eval_pipeline.suite import Suite
 
 PACKAGE = "eval_pipeline"
@@ -38,7 +39,8 @@ SCORING = (
 class Code:
     """The code of this package and of further folders of suites, to be identified by what of it is used.
 
-    `declared` gives the Python module that says what a suite.yaml says, by the suite's name.
+    `declared` gives the Python module that says what a suite.yaml says, by the suite's name; `project` is the
+    folder whose modules such a suite may use.
     """
 
     def __init__(
@@ -52,39 +54,53 @@ class Code:
             parent, _, name = module.rpartition(".")
             return declared(name) if parent == SUITES else None
 
-        folders = ((PACKAGE, package), *((SUITES, folder) for folder in suites))
-        self._closure = Closure(Sources(folders, text, project))
+        shipped = ((PACKAGE, package), *((SUITES, folder) for folder in suites))
+        self._own = [folder for folder in suites if folder != package / "suites"]
+        self._text = text
+        roots = dict.fromkeys([*(folder.parent for folder in self._own), *([project] if project else [])])
+        beside = [each for root in roots for each in project_modules(root, PACKAGE)]
+        self._shipped = Closure(Sources(shipped))
+        self._with_project = Closure(Sources((*shipped, *beside), text))
+
+    def _closure_of(self, suite: str) -> Closure:
+        """A suite of a project may use what lies beside its folder; no file there changes what others are."""
+        own = any((folder / suite).is_dir() for folder in self._own) or self._text(f"{SUITES}.{suite}")
+        return self._with_project if own else self._shipped
 
     def scorer(self, suite: str) -> str:
         """The hash of what scores a suite."""
-        return self._closure.hash([*SCORING, *self._declared(suite, lambda name: name not in NOT_SCORING)])
+        return self._closure_of(suite).hash(
+            [*SCORING, *self._declared(suite, lambda name: name not in NOT_SCORING)]
+        )
 
     def prober(self, suite: str) -> str:
         """The hash of what probes a suite, its scorer included."""
         parts = self._declared(suite, lambda name: name == "probing" or name not in NOT_SCORING)
-        return self._closure.hash([*SCORING, Reference(f"{PACKAGE}.scoring", "probe_suite"), *parts])
+        return self._closure_of(suite).hash(
+            [*SCORING, Reference(f"{PACKAGE}.scoring", "probe_suite"), *parts]
+        )
 
     def engine(self, suite: str) -> str:
         """The hash of a suite's embedded engine."""
-        return self._closure.hash(self._declared(suite, ENGINE.__contains__))
+        return self._closure_of(suite).hash(self._declared(suite, ENGINE.__contains__))
 
     def golden(self, suite: str) -> str:
         """The hash of what reads and checks a suite's golden set."""
-        return self._closure.hash(self._declared(suite, GOLDEN.__contains__))
+        return self._closure_of(suite).hash(self._declared(suite, GOLDEN.__contains__))
 
     def shared(self, *names: Reference) -> str:
         """The hash of code that belongs to no suite."""
-        return self._closure.hash(names)
+        return self._shipped.hash(names)
 
     def _declared(self, suite: str, counts: Callable[[str], bool]) -> list[Reference | Statement]:
         """Some parts of what a suite is declared with; its whole module where that cannot be read."""
-        module = f"{SUITES}.{suite}"
-        bound = self._closure.bound(Reference(module, "SUITE"))
-        parts = self._closure.declared(bound[0], "Suite") if len(bound) == 1 else None
+        module, closure = f"{SUITES}.{suite}", self._closure_of(suite)
+        bound = closure.bound(Reference(module, "SUITE"))
+        parts = closure.declared(bound[0], "Suite") if len(bound) == 1 else None
         if parts is None:
             return [Reference(module, EVERYTHING)]
         for group, class_name in GROUPED.items():
-            if group in parts and (members := self._closure.declared(parts[group], class_name)):
+            if group in parts and (members := closure.declared(parts[group], class_name)):
                 parts = {name: part for name, part in parts.items() if name != group} | members
         return [part for name, part in parts.items() if counts(name)]
 
@@ -104,6 +120,21 @@ def engine_version(suite: Suite) -> str:
     return _engine(_folders(), suite.name, *_declared(suite))
 
 
+def function_version(root: Path, module: ModuleType, name: str) -> str:
+    """The hash of a function and of what it uses in a project, in its own package and in this one.
+
+    What it uses of other libraries does not count. Raises `MissingCode` where there is no source to read.
+    """
+    package, *suites = _folders()
+    top = module.__name__.partition(".")[0]
+    file = getattr(sys.modules.get(top), "__file__", None)
+    place = Path(file) if file else root / top
+    own = (top, place.parent if place.name == INIT else place.with_suffix(""))
+    held = ((PACKAGE, package), *((SUITES, folder) for folder in suites))
+    sources = Sources((*held, *(() if top == PACKAGE else (own,)), *project_modules(root, PACKAGE, top)))
+    return Closure(sources).hash([Reference(module.__name__, name)])
+
+
 def _folders() -> tuple[Path, ...]:
     """Where this process takes its code from, suites of projects included."""
     suites = sys.modules.get(SUITES)
@@ -111,11 +142,8 @@ def _folders() -> tuple[Path, ...]:
 
 
 def _declared(suite: Suite) -> tuple[str, Path | None]:
-    """The module that a declared suite is made from, and the project whose modules a suite may use."""
-    if isinstance(suite, DeclaredSuite):
-        return suite.source, suite.root
-    own = [folder for folder in _folders()[2:] if (folder / suite.name).is_dir()]
-    return "", own[0].parent if own else None
+    """The module that a declared suite is made from, and its project; nothing for any other."""
+    return (suite.source, suite.root) if isinstance(suite, DeclaredSuite) else ("", None)
 
 
 @cache

@@ -23,20 +23,10 @@ class Sources:
     folders: tuple[tuple[str, Path], ...]
     texts: Callable[[str], str | None] = lambda name: None
     """The text of a module that lies in no file, by its name; None where there is none."""
-    project: Path | None = None
-    """A folder whose modules count, too."""
 
     def holds(self, name: str) -> bool:
         """Whether a module of that name would be one of these."""
-        if any(name == package or name.startswith(f"{package}.") for package, _ in self.folders):
-            return True
-        return self._own(name.partition(".")[0])
-
-    def _own(self, top: str) -> bool:
-        """Whether the project has a module of that name."""
-        return self.project is not None and (
-            (self.project / f"{top}.py").is_file() or (self.project / top / INIT).is_file()
-        )
+        return any(name == package or name.startswith(f"{package}.") for package, _ in self.folders)
 
     def module(self, name: str) -> Module | None:
         """The module of that name; None where there is none."""
@@ -47,14 +37,22 @@ class Sources:
             for package, folder in self.folders
             if name == package or name.startswith(f"{package}.")
         ]
-        if not paths and self.project and self._own(name.partition(".")[0]):
-            paths = [self.project.joinpath(*name.split("."))]
         for path in paths:
             for file in (path / INIT, path.with_name(f"{path.name}.py")):
                 if file.is_file():
                     return Module(name, file)
         # A folder alone is a package, too, but gives way to one that is elsewhere.
         return next((Module(name, path / INIT) for path in paths if path.is_dir()), None)
+
+
+def project_modules(root: Path, *known: str) -> tuple[tuple[str, Path], ...]:
+    """The modules and packages directly in a folder, as `Sources` has them; those that are known are not."""
+    names = {
+        path.stem
+        for path in (root.iterdir() if root.is_dir() else ())
+        if (path.suffix == ".py" and path.is_file()) or (path.is_dir() and any(path.glob("*.py")))
+    }
+    return tuple((name, root / name) for name in sorted(names - {*known}) if name.isidentifier())
 
 
 class Imported(NamedTuple):

@@ -15,6 +15,7 @@ from eval_pipeline.asking import (
     collect_outputs,
     run,
 )
+from eval_pipeline.comparison import Side
 from eval_pipeline.engines import Engine, Estimate, MeteredEngine, open_engine
 from eval_pipeline.problems import BadInput, Problem, bad_value, without_problems
 from eval_pipeline.prompts import Prompt, load_prompt
@@ -97,7 +98,7 @@ def answer_cases(
     sample: str = DEFAULT_SAMPLE,
     progress: Progress | None = None,
 ) -> AnswerTable:
-    """Ask an engine every case of the golden set with a prompt version.
+    """Ask an engine every case of the golden set, or of a sample of it, with a prompt version.
 
     With a range of trials, the comparison with the baseline decides after each one whether to ask another.
     """
@@ -136,6 +137,7 @@ def identity_of(bench: Workbench, golden: GoldenTable, asking: Asking, sample: s
         sample=sample,
         trials=most_trials(asking.trials),
         held_out=asking.engine.held_out,
+        case_sample=golden.sample,
     )
 
 
@@ -149,7 +151,7 @@ def _collect(
     subject: str = "",
 ) -> AnswerTable:
     if progress is not None and isinstance(asking.engine, MeteredEngine):  # before money is spent
-        subject_ = (subject or identity.version).rstrip(",")
+        subject_ = (subject or identity.subject).rstrip(",")
         progress.announce(f"{subject_}: {estimate_cost(bench, golden, asking).text}")
     folder = bench.store.outputs_folder(bench.suite.name, identity.version)
     questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
@@ -169,7 +171,7 @@ def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange
             bench.suite,
             golden.hashes("input_hash"),
             lambda: golden.cases(bench.suite),
-            [before],
+            [on_cases(golden, before)],
             bench.gates,
             replace(bench.context, judge=None),  # a judge is asked once, about all trials
             plan,
@@ -177,6 +179,15 @@ def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange
         if looks.comparable:
             return looks
     return AllTrials(plan, golden.facts.cases)
+
+
+def on_cases(golden: GoldenTable, side: Side) -> Side:
+    """A side of a comparison on the cases of a sample alone, as if it had never answered the others."""
+    if golden.sample is None:
+        return side
+    chosen = golden.hashes("input_hash").keys()
+    kept = {name: each for name, each in side.input_hashes.items() if name in chosen}
+    return replace(side, input_hashes=kept)
 
 
 def estimate_cost(bench: Workbench, golden: GoldenTable, asking: Asking) -> Estimate:
@@ -193,7 +204,7 @@ def current_answers(bench: Workbench, golden: GoldenTable, version: str) -> Answ
     prompt = usable_prompt(bench, version)
     answers = bench.store.outputs(bench.suite.name, version)
     if answers is None:
-        raise NotCurrent(version, "was never evaluated", bench.suite.name)
+        raise NotCurrent(version, "was never evaluated on all cases", bench.suite.name)
     asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
     if asked != (prompt.hash, golden.facts.inputs_hash):
         message = "changed since it was evaluated, or the golden set did"

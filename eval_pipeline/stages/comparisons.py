@@ -19,8 +19,10 @@ from eval_pipeline.stages.answers import (
     estimate_cost,
     identity_of,
     known_or_asked,
+    on_cases,
     usable_prompt,
 )
+from eval_pipeline.stages.samples import sampled
 from eval_pipeline.stages.scores import outage_of
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
@@ -42,8 +44,9 @@ def compare_evaluation(
     What would be replaced is asked as the evaluation was, unless its answers are known; without progress,
     as where a release is decided, nothing is asked. Where the baseline holds the very answers of what would
     be replaced, there is one comparison. An archived version replaces nothing unless it is to be activated.
-    An incomplete evaluation is compared with nothing.
+    An incomplete evaluation is compared with nothing, one on a sample on the cases of the sample.
     """
+    golden = sampled(golden, answers.identity.case_sample)
     if outage_of(bench, answers.costs, scored.scores):
         return Compared(scored.identity, ())
     baseline = _baseline(bench, answers.identity.version) if with_baseline else None
@@ -177,7 +180,7 @@ def _side(
     if outage := outage_of(bench, answers.costs, scores):
         raise Incomplete(bench.suite.name, label or answers.identity.version, outage.text)
     return Side(
-        label or answers.identity.version,
+        label or answers.identity.subject,
         answers.identity,
         answers,
         answers.input_hashes(),
@@ -200,7 +203,7 @@ def _compare(
         bench.suite,
         golden.hashes("input_hash"),
         lambda: golden.cases(bench.suite),
-        before,
+        [on_cases(golden, side) for side in before],
         after,
         bench.gates,
         bench.context,

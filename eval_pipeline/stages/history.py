@@ -13,8 +13,11 @@ def add_to_history(
 ) -> tuple[Point, list[Point]]:
     """Add an evaluation that a run made: its point, and all that can be compared with it, oldest first.
 
-    `varies` says whether its engine may answer the same question in another way.
+    `varies` says whether its engine may answer the same question in another way. One on a sample of cases
+    is not added, and no trend knows of it.
     """
+    if evaluation.identity.outputs.case_sample:
+        return point_of(run, evaluation), []
     suite, version = bench.suite.name, evaluation.identity.outputs.version
     with History(database_url(bench.project)) as history:
         before = comparable(history.points(suite, version), point_of(run, evaluation))

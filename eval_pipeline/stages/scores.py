@@ -16,13 +16,15 @@ from eval_pipeline.scoring import (
     score_cases,
     scorer_version,
 )
+from eval_pipeline.stages.samples import sampled
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 
 
 def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scored:
-    """Score answers against the golden set as it is now."""
+    """Score answers against the golden set as it is now, or against the sample of it that was asked."""
     suite, context = bench.suite, bench.context
+    golden = sampled(golden, answers.identity.case_sample)
     identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite), context.hash)
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
 
@@ -59,7 +61,10 @@ def evaluations_beside(bench: Workbench, evaluation: Evaluation) -> dict[str, Ev
     def conditions(one: Evaluation) -> tuple[str, ...]:
         identity, held_out = one.identity, one.summary.held_out
         rests_on = held_out.name if held_out else ""
-        return (identity.golden_hash, identity.scorer, identity.context, identity.outputs.engine, rests_on)
+        sample = identity.outputs.case_sample
+        drawn = sample.text if sample else ""
+        engine = identity.outputs.engine
+        return (identity.golden_hash, identity.scorer, identity.context, engine, rests_on, drawn)
 
     suite = bench.suite.name
     own = evaluation.identity.outputs.version

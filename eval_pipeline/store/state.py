@@ -138,17 +138,20 @@ class Store:
         write_text(self.golden_folder(suite) / LATEST, table.path.name)
 
     def keep_outputs(self, table: AnswerTable) -> None:
-        """Make answers the latest of their version."""
+        """Make answers the latest of their version; those to a sample of cases never are."""
         identity = table.identity
+        if identity.case_sample:
+            return
         write_text(self.outputs_folder(identity.suite, identity.version) / LATEST, table.path.name)
 
     def keep_scores(self, scored: Scored) -> None:
-        """Store scores, and make their evaluation the latest of its version."""
+        """Store scores, and make their evaluation the latest of its version; one on a sample never is."""
         folder = self._folder_of(scored.identity)
         for name in ("counts", "keyed", "diagnoses"):
             write_table(folder / f"{name}.parquet", getattr(scored.scores, name))
         write_json(folder / "identity.json", scored.identity)
-        write_text(folder.parent / LATEST, folder.name)
+        if not scored.identity.outputs.case_sample:
+            write_text(folder.parent / LATEST, folder.name)
 
     def keep_probed(self, key: str, probed: Probed) -> None:
         """Store what cheating would score, in the place of what was stored before."""
@@ -164,10 +167,11 @@ class Store:
         write_json(self._folder_of(evaluation.identity) / "evaluation.json", evaluation)
 
     def keep_compared(self, compared: Compared) -> None:
-        """Store an evaluation's comparisons, and what its version proposes."""
+        """Store an evaluation's comparisons, and what its version proposes; a sample proposes nothing."""
         outputs = compared.identity.outputs
         write_json(self._folder_of(compared.identity) / COMPARED, replace(compared, proposal=None))
-        self.keep_proposal(outputs.suite, outputs.version, compared.proposal)
+        if not outputs.case_sample:
+            self.keep_proposal(outputs.suite, outputs.version, compared.proposal)
 
     def keep_proposal(self, suite: str, version: str, proposal: Proposal | None) -> None:
         """Store what a version proposes; None takes back what it proposed before."""
@@ -215,6 +219,13 @@ class Store:
             return None
         tables = [read_table(folder / f"{name}.parquet") for name in ("counts", "keyed", "diagnoses")]
         return Scored(identity, Scores(*tables))
+
+    def identities(self, suite: str) -> list[Identity]:
+        """What identifies every evaluation of a suite that is still there, the latest first."""
+        folders = [folder for each in self.version_folders(suite) for folder in _folders(each)]
+        files = [file for folder in folders if (file := folder / "identity.json").is_file()]
+        ordered = sorted(files, key=lambda file: (-file.stat().st_mtime_ns, str(file)))
+        return [each for file in ordered if (each := _read(file.parent, file.name, Identity))]
 
     def evaluation(self, suite: str, version: str) -> Evaluation | None:
         """The latest evaluation."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,7 @@ import msgspec
 from eval_pipeline.answers import (
     STALE,
     Answer,
+    CaseSample,
     CostCounter,
     Costs,
     Failure,
@@ -81,6 +82,9 @@ class GoldenTable:
 
     path: Path
     facts: GoldenFacts
+    sample: CaseSample | None = None
+    """Which of its cases count; None for all of them."""
+    _chosen: Set[str] = frozenset()
 
     @classmethod
     def open(cls, path: Path) -> GoldenTable:
@@ -107,11 +111,27 @@ class GoldenTable:
         finally:
             loading.unlink(missing_ok=True)
 
+    def sampled(self, sample: CaseSample, chosen: Set[str]) -> GoldenTable:
+        """The same set, of which only the chosen cases count."""
+        facts = msgspec.structs.replace(self.facts, cases=len(chosen))
+        return replace(self, facts=facts, sample=sample, _chosen=chosen)
+
+    def _rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+        for row in _rows(self.path, columns):
+            if self.sample is None or row["case_id"] in self._chosen:
+                yield row
+
+    def attributes(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Each case's id and attributes."""
+        decoder = msgspec.json.Decoder(dict[str, str])
+        for row in self._rows(["case_id", "attributes"]):
+            yield row["case_id"], decoder.decode(row["attributes"])
+
     def cases(self, suite: Suite) -> Iterator[GoldenCase]:
         """Every case, decoded as it is needed."""
         attributes = msgspec.json.Decoder(dict[str, str])
         with naming_damage(self.path):
-            for row in _rows(self.path):
+            for row in self._rows():
                 case = Case(
                     row["case_id"],
                     msgspec.json.decode(row["input"], type=suite.input),
@@ -122,19 +142,19 @@ class GoldenTable:
 
     def inputs(self, suite: Suite) -> Iterator[tuple[str, str, Any]]:
         """Case id, input hash and input. The expectations are not even read."""
-        for row in _rows(self.path, ["case_id", "input_hash", "input"]):
+        for row in self._rows(["case_id", "input_hash", "input"]):
             yield row["case_id"], row["input_hash"], msgspec.json.decode(row["input"], type=suite.input)
 
     def hashes(self, column: Literal["input_hash", "case_hash"]) -> dict[str, str]:
         """Each case's hash: of its input, or of all of it."""
-        return {row["case_id"]: row[column] for row in _rows(self.path, ["case_id", column])}
+        return {row["case_id"]: row[column] for row in self._rows(["case_id", column])}
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each case: where it stands, its attributes, and input and expectation as JSON."""
         attributes = msgspec.json.Decoder(dict[str, str])
         rows = []
         with naming_damage(self.path):
-            for row in _rows(self.path):
+            for row in self._rows():
                 own = {ATTRIBUTE + name: each for name, each in attributes.decode(row["attributes"]).items()}
                 rows.append({**row, **{name: row[name].decode() for name in ENCODED}, **own})
         names = sorted({name for row in rows for name in row if name.startswith(ATTRIBUTE)})

@@ -124,7 +124,7 @@ def cases_can_be_looked_at(project: Project, name: str) -> None:
         for case in evaluation.case_results:
             assert shown[case.case_id] == number(case.headline, unit)
         assert len(shown) == store.golden(name).facts.cases  # type: ignore[union-attr]
-    worst = evaluation.case_results[0]
+        worst = evaluation.case_results[0]
     done = invoke(project, "case", name, version, worst.case_id)
     assert done.returncode == 0, done.stderr
     assert number(worst.headline, unit) in done.stdout

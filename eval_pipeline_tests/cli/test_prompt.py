@@ -209,9 +209,12 @@ def test_a_better_version_becomes_active_and_the_old_one_is_archived(evaluated: 
     told = changelog(evaluated).read_text()
     assert told.startswith(
         "# Changelog\n\n## guess v1.1 (2026-02-01, active)\n\n### Changes\n- Says more\n\n"
-        "### Metrics impact\n| Metric | guess-v1.0 | guess-v1.1 | Delta |\n|---|---|---|---|\n"
-        "| accuracy | 90.0 % | 99.0 % | +9.0 pp |\n"
+        "<!-- written by eval-pipeline, anew by every run -->\n"
+        "### Metrics impact\n\nAgainst v1.0, on recorded, 100 cases × 1 trial:\n\n"
+        "| Metric | v1.0 | v1.1 | Delta |\n|---|---|---|---|\n| accuracy | 90.0 % | 99.0 % | +9.0 pp |\n"
     )
+    assert "- accuracy improved in 9 cases: " in told
+    assert "- guess-v1.1 passes.\n" in told
     assert told.endswith("\n\n## guess v1.0 (2026-01-01, archived)\n\n### Changes\n- The first\n")
     again = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
     assert again.returncode == 0
@@ -223,9 +226,77 @@ def test_a_changelog_without_an_entry_gets_one(evaluated: Project) -> None:
     assert invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1").returncode == 0
     told = changelog(evaluated).read_text()
     assert told.startswith(
-        f"# Changelog of the toy prompts\n\n## guess v1.1 ({TODAY}, active)\n\n### Metrics impact\n"
+        f"# Changelog of the toy prompts\n\n## guess v1.1 ({TODAY}, active)\n\n"
+        "<!-- written by eval-pipeline, anew by every run -->\n### Metrics impact\n"
     )
     assert told.count("### Metrics impact") == 1
+
+
+def test_a_version_whose_entry_says_nothing_is_not_activated(evaluated: Project) -> None:
+    changelog(evaluated).write_text(
+        "# Changelog\n\n## guess v1.1 (2026-02-01, candidate)\n\n"
+        "### Changes\n- (what changes from guess-v1.0, and why)\n"
+    )
+    before = content(evaluated)
+    done = invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "prompts/toy/CHANGELOG.md:6: Changes: the entry of guess-v1.1 does not say what changes. "
+        "Put in place of the placeholder what changes, and why.\n"
+    )
+    assert content(evaluated) == before
+
+
+ENTRIES = "# Log\n\n" + "".join(
+    f"## guess v1.{minor} (2026-01-01, candidate)\n\n### Notes\n- Mine {minor}.\n\n" for minor in (3, 1)
+)
+
+
+def test_a_run_writes_the_entry_of_its_version_and_a_rejected_one_says_why(evaluated: Project) -> None:
+    changelog(evaluated).write_text(ENTRIES)
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.3").returncode == 1
+    told = changelog(evaluated).read_text()
+    assert "- guess-v1.3 is blocked: accuracy: 40.0 % is in the fail zone (< 50 %); against baseline " in told
+    assert "- accuracy regressed in 50 cases: " in told
+    assert "| v1.0 | v1.3 | Delta |\n|---|---|---|---|\n| accuracy | 90.0 % | 40.0 % | −50.0 pp |\n" in told
+    for minor in (1, 3):
+        assert f"### Notes\n- Mine {minor}.\n" in told
+    written = changelog(evaluated).stat().st_mtime_ns
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.3").returncode == 1
+    assert changelog(evaluated).stat().st_mtime_ns == written, "the same numbers write nothing"
+    done = invoke(evaluated, "prompt", "changelog", "toy")
+    assert done.returncode == 0, done.stderr
+    assert "guess-v1.3: its entry stays as it is." in done.stdout
+    assert "guess-v1.1: its entry is written anew." in done.stdout
+    assert "ask-v1.0: has no entry in prompts/toy/CHANGELOG.md." in done.stdout
+
+
+def test_an_entry_does_not_depend_on_what_else_was_evaluated(evaluated: Project) -> None:
+    """On another machine the version before was never evaluated: what the entry says of it stays."""
+    file = prompt_file(evaluated, "guess-v1.3")
+    file.write_text(file.read_text().replace("status:", "predecessor: guess-v1.2\nstatus:"))
+    changelog(evaluated).write_text(ENTRIES)
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.3").returncode == 1
+    told = changelog(evaluated).read_text()
+    assert "| Metric | v1.2 | v1.3 | Delta |" in told
+    shutil.rmtree(evaluated.state / "outputs" / "toy" / "guess-v1.2")
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.3").returncode == 1
+    assert changelog(evaluated).read_text() == told
+
+
+@pytest.mark.parametrize("option", [("--sample", "nightly-2026-01-01"), ("--engine", "embedded")])
+def test_nights_and_experiments_write_nothing(evaluated: Project, option: tuple[str, str]) -> None:
+    changelog(evaluated).write_text(ENTRIES)
+    assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.1", *option).returncode in (0, 1)
+    assert changelog(evaluated).read_text() == ENTRIES
+
+
+def test_a_changelog_that_cannot_be_read_loses_no_numbers(evaluated: Project) -> None:
+    changelog(evaluated).write_bytes(b"# Log\n\xff\n")
+    done = invoke(evaluated, "run", "toy", "--prompt", "guess-v1.1")
+    assert done.returncode == 0, done.stderr
+    assert "changelog: " in done.stderr
+    assert "is not UTF-8" in done.stderr
 
 
 @pytest.mark.parametrize(

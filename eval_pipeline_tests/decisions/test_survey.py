@@ -107,6 +107,7 @@ def test_a_file_that_cannot_be_used_is_a_problem_and_hides_nothing_else(
     (toy.root / file).write_text(text)
     each = toy_of(toy)
     assert any(told in problem.file for problem in each.problems)
+    assert each.unsigned
     assert [version.version for version in each.versions] == [VERSION]
     assert len(each.points) == 1
 

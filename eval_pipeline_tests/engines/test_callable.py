@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.callable import CallableEngine
+from eval_pipeline.engines.callable import CallableEngine, find_target
 from eval_pipeline.problems import BadInput
 
 
@@ -45,7 +46,8 @@ def answers(function: str) -> list[Answer]:
             yield Request(f"case-{number}", 1, {"n": number}, f"Text {number}")
 
     async def collect() -> list[Answer]:
-        engine = CallableEngine("own", f"{__name__}:{function}", concurrency=2, trials=1)
+        target = find_target("own", f"{__name__}:{function}", Path())
+        engine = CallableEngine("own", target, concurrency=2, trials=1)
         return sorted([answer async for answer in engine.answer(requests())], key=lambda each: each.case_id)
 
     return asyncio.run(collect())
@@ -75,4 +77,4 @@ def test_a_function_that_fails_gives_an_error_for_its_case(function: str, told: 
 )
 def test_what_is_no_function_is_bad_input(target: str) -> None:
     with pytest.raises(BadInput):
-        CallableEngine("own", target, concurrency=1, trials=1)
+        find_target("own", target, Path())

@@ -181,8 +181,9 @@ def test_every_mistake_is_one_problem_over_all_engines_and_across_fields(tmp_pat
         "7: engines.gpt.concurrency: is less than 1. Write 1 or more.",
         "8: engines.gpt.temprature: is not a known field. Did you mean temperature?",
         "9: engines.gpt.budget.dollars: cannot be held without prices. Add prices.",
-        "10: engines.gpt.extra_body.messages: cannot be set here. Remove it.",
-        "10: engines.gpt.extra_body.model: cannot be set here. Remove it.",
+        "10: engines.gpt.extra_body.messages: cannot be set here. "
+        "What is asked comes from the prompt and the case.",
+        "10: engines.gpt.extra_body.model: cannot be set here. The model is a field of the engine.",
         "11: engines.gpt.trials.max: is less than min. Let min be the smaller number.",
         "13: engines.gpt.suites.toy.requests_per_minute: is a text, not a number. "
         "Write a number, without quotes.",

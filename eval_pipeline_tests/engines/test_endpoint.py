@@ -27,6 +27,8 @@ from eval_pipeline.files import FieldPath
 from eval_pipeline.files.models import violations_in
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
+from eval_pipeline.prompts import Message, Sampling
+from eval_pipeline.prompts.sampling import NOT_TO_BE_SET
 from eval_pipeline.secrets import keep_secret
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.engines.fault_server import FAULTS, GOOD, FaultServer, fault_server
@@ -372,6 +374,8 @@ def test_body() -> None:
         ({"temperature": 0.7}, {"temperature": 0.7}),
         ({"seed": 0}, {"seed": 0}),
         ({"max_tokens": 100}, {"max_tokens": 100}),
+        ({"top_p": 0.5, "stop": ["a"]}, {"top_p": 0.5, "stop": ["a"]}),
+        ({"reasoning_effort": "low"}, {"reasoning_effort": "low"}),
         ({"structured_output": False}, {"response_format": None}),
         ({"extra_body": {"top_k": 1}}, {"top_k": 1}),
         ({"extra_body": {"temperature": 1}, "temperature": 0.5}, {"temperature": 1}),
@@ -389,9 +393,74 @@ def test_what_changes_the_body(
     assert server.requests[0].body == expected
 
 
-@pytest.mark.parametrize("name", ["model", "messages"])
+@pytest.mark.parametrize(
+    "name", [*NOT_TO_BE_SET, "X-Api-Key", "Authorization", "Extra-Headers", "response_format"]
+)
 def test_the_extra_body_cannot_change_what_is_asked_of_whom(name: str) -> None:
     assert wrong(extra_body={name: "other"}) == [("extra_body", name)]
+    assert wrong(extra_body={name: 1, "top_k": 1, "prompt_cache_key": "x"}) == [("extra_body", name)]
+
+
+def test_an_own_format_may_be_sent_where_ours_is_not() -> None:
+    own = {"response_format": {"type": "json_object"}}
+    assert wrong(extra_body=own, structured_output=False) == []
+    assert sent(client_for("http://host/v1", extra_body=own, structured_output=False))["response_format"] == {
+        "type": "json_object"
+    }
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"top_p": 0}, {"top_p": 1.5}, {"stop": []}, {"stop": "x"}, {"stop": [""]}, {"reasoning_effort": ""}],
+)
+def test_sampling_that_makes_no_sense_is_refused(settings: dict[str, Any]) -> None:
+    assert [path[0] for path in wrong(**settings)] == list(settings)
+
+
+@pytest.mark.parametrize(
+    ("engine", "prompt", "expected"),
+    [
+        ({}, {"temperature": 0.7}, {"temperature": 0.7}),
+        ({}, {"temperature": None}, {}),
+        ({"top_p": 0.5, "seed": 3}, {"top_p": 0.9}, {"temperature": 0.0, "top_p": 0.9, "seed": 3}),
+        (
+            {"max_tokens": 50, "stop": ["a"]},
+            {"max_tokens": 20, "stop": None},
+            {"temperature": 0.0, "max_tokens": 20},
+        ),
+        (
+            {"extra_body": {"top_k": 1, "a": 2}},
+            {"extra_body": {"top_k": 5}},
+            {"temperature": 0.0, "top_k": 5, "a": 2},
+        ),
+        ({"extra_body": {"temperature": 1}}, {"temperature": 0.2}, {"temperature": 0.2}),
+        (
+            {"reasoning_effort": "low"},
+            {"reasoning_effort": "high"},
+            {"temperature": 0.0, "reasoning_effort": "high"},
+        ),
+    ],
+)
+def test_a_prompt_samples_in_its_own_way(
+    engine: dict[str, Any], prompt: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    entry = entry_for("http://host/v1", structured_output=False, **engine).sampled(Sampling(**prompt))
+    body = sent(EndpointClient(entry, "decomposition", SCHEMA, None))
+    assert body == {"model": "tiny", "messages": [{"role": "user", "content": "hello"}], **expected}
+
+
+def test_messages_arrive_as_they_are(server: FaultServer) -> None:
+    chat = tuple(Message(role, f"{role} says\n## user") for role in ("system", "user", "assistant", "user"))
+    request = Request("case", 1, None, chat)
+
+    async def ask_it(client: EndpointClient) -> Reply:
+        async with client:
+            return await client.call(client.body(request))
+
+    asyncio.run(ask_it(client_for(server.url)))
+    assert server.requests[0].body["messages"] == [
+        {"role": each.role, "content": each.content} for each in chat
+    ]
 
 
 def everything_told(client: EndpointClient, failed: CallFailed) -> str:

@@ -13,6 +13,7 @@ from eval_pipeline.orchestration import refresh_pages
 from eval_pipeline.orchestration.dashboard import KEY, weekly_key
 from eval_pipeline.orchestration.launching import refresh_dashboard
 from eval_pipeline.project import Project
+from eval_pipeline.store import note_address
 from eval_pipeline_tests.running import QUIET, environment, instance_in
 from eval_pipeline_tests.surveying import evaluate
 
@@ -65,6 +66,13 @@ def test_a_refresh_without_a_run_is_told_to_dagster(toy: Project) -> None:
         assert refresh_dashboard(toy) == toy.state / "dashboard.html"
     with instance_in(toy) as instance:
         assert instance.get_latest_materialization_event(KEY) is not None
+
+
+def test_where_pages_are_served_the_asset_links_to_them(toy: Project) -> None:
+    note_address(toy.state, "http://127.0.0.1:3001")
+    dashboard, weekly = refresh_pages(toy, weekly=["toy"])
+    assert dashboard.metadata["page"].value == "http://127.0.0.1:3001/dashboard.html"
+    assert str(weekly.metadata["page"].value).startswith("http://127.0.0.1:3001/weekly/toy/")
 
 
 def test_a_refresh_tells_of_the_weekly_pages_that_it_wrote(toy: Project) -> None:

@@ -23,7 +23,8 @@ def renderer(body: str, seconds: float = SECONDS_PER_PROMPT) -> Renderer:
 
 def render(body: str, topic: str = "Reefs", seconds: float = SECONDS_PER_PROMPT) -> str:
     with renderer(body, seconds) as opened:
-        return opened.render([DecompositionInput(topic, "Text.")])[0]
+        (texts,) = opened.render([DecompositionInput(topic, "Text.")])
+        return texts[0]
 
 
 def refusal(body: str, seconds: float = SECONDS_PER_PROMPT) -> tuple[int, str]:
@@ -37,7 +38,7 @@ def refusal(body: str, seconds: float = SECONDS_PER_PROMPT) -> tuple[int, str]:
 def test_many_cases_are_rendered_one_after_the_other() -> None:
     with renderer("{{ topic }}: {{ source_text }}\n{% if topic == 'a' %}!{% endif %}") as opened:
         rendered = opened.render([DecompositionInput(topic, f"{topic}\n…") for topic in ("a", "é🌊")])
-    assert rendered == ["a: a\n…\n!", "é🌊: é🌊\n…\n"]
+    assert rendered == [("a: a\n…\n!",), ("é🌊: é🌊\n…\n",)]
 
 
 @pytest.mark.parametrize(
@@ -144,4 +145,4 @@ def test_more_than_the_pipes_hold_goes_through_both_ways() -> None:
     """Neither side may wait for the other to read while it is itself being waited for."""
     texts = [f"{number} " + "x" * 50_000 for number in range(60)]
     with renderer("{{ source_text }}") as opened:
-        assert opened.render([DecompositionInput("t", text) for text in texts]) == texts
+        assert opened.render([DecompositionInput("t", text) for text in texts]) == [(text,) for text in texts]

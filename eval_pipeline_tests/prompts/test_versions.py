@@ -238,3 +238,29 @@ def test_a_hash_rests_on_what_is_said_whether_or_not_it_is_the_default(tmp_path:
         prompt = load_prompt(SUITE, tmp_path, "p-v1.0", Problems())
         assert prompt is not None
         assert prompt.hash == content_hash([{**front, "parameters": {}}, prompt.body])
+
+
+@pytest.mark.parametrize(
+    ("sampling", "found"),
+    [
+        ("{temperature: 0.5, top_p: 0.9, stop: [a, b], seed: 1, max_tokens: 5, extra_body: {top_k: 1}}", []),
+        ("{temperature: null, reasoning_effort: high}", []),
+        ("{temprature: 1}", [(4, "sampling.temprature", "is not a known field")]),
+        ("{temperature: -1}", [(4, "sampling.temperature", "is less than 0")]),
+        ("{stop: word}", [(4, "sampling.stop", "is a text, not a list")]),
+        ("{model: other}", [(4, "sampling.model", "is not a known field")]),
+        (
+            "{extra_body: {model: x, stream: true, n: 2, API-Key: k, response_format: {}, seed: 1}}",
+            [
+                (4, f"sampling.extra_body.{name}", "cannot be set here")
+                for name in ("API-Key", "model", "n", "response_format", "seed", "stream")
+            ],
+        ),
+    ],
+)
+def test_sampling_in_front_matter(tmp_path: Path, sampling: str, found: Found) -> None:
+    prompt, wrong = load(tmp_path, f"{HEAD}sampling: {sampling}\n{BODY}")
+    assert wrong == found
+    plain, _ = load(tmp_path, HEAD + BODY, "plain-v1.0")
+    assert plain is not None
+    assert prompt is None or prompt.hash != plain.hash

@@ -75,7 +75,7 @@ def _shown(
             *checks.golden_checks(suite, golden),
             *checks.output_checks(version, answers.costs, bench.operation_gates),
             *checks.gate_checks(suite, list(bench.gates), evaluation, scored.scores, {}),
-            checks.regression_check(suite, version, standings, {}),
+            checks.regression_check(suite, answers.identity, standings, {}),
         ):
             yield None, check.description or ""
         yield decide("asked for", evaluation, standings, against), ""

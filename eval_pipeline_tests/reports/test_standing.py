@@ -101,12 +101,12 @@ def test_versions_and_engines_stand_side_by_side_with_the_latest_of_each(toy: Pr
     ]
     assert each.suite is not None
     shown = side_table(each, each.suite, NOW)
-    assert shown.header[6:] == ("accuracy", "error_rate", "verdict")
-    accuracy = [row[6] for row in shown.rows]
+    assert shown.header[7:] == ("accuracy", "error_rate")
+    accuracy = [row[7] for row in shown.rows]
     assert [cell[0] for cell in accuracy] == ["–", "75.0 % ⚠", "40.0 % ✗"]  # nothing of an incomplete one
     assert [row[1] for row in shown.rows] == ["active", "active", "file is gone"]
-    assert [row[5] for row in shown.rows] == ["27 days", "28 days", "29 days"]
-    assert shown.rows[0][-1][0] == "✗ is incomplete"
+    assert [row[6] for row in shown.rows] == ["27 days", "28 days", "29 days"]
+    assert shown.rows[0][2][0] == "✗ is incomplete"
 
 
 def test_many_versions_are_bounded_and_it_is_said(toy: Project) -> None:

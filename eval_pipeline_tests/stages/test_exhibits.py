@@ -42,11 +42,11 @@ def test_both_sides_are_there_with_prompts_answers_and_diagnoses(project: Projec
         assert each.scores.diagnoses.num_rows > 0
     cases = [each for batch in shown.batches() for each in batch]
     assert [each.golden.case.id for each in cases] == [each.case.id for each in shown.cases()]
-    for each in cases:
-        assert each.prompt
-        assert each.golden.case.input.source_text in each.prompt
-        assert [len(trials) for trials in each.answers] == [1, 1, 1]
-        assert all(answer and answer.text for trials in each.answers for answer in trials)
+    for case in cases:
+        assert case.prompt
+        assert case.golden.case.input.source_text in case.prompt
+        assert [len(trials) for trials in case.answers] == [1, 1, 1]
+        assert all(answer and answer.text for trials in case.answers for answer in trials)
 
 
 def test_a_prompt_that_changed_since_is_not_passed_off_as_the_one_that_was_asked(project: Project) -> None:

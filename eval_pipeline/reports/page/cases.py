@@ -14,9 +14,9 @@ from eval_pipeline.reports.fields import fields_of, place_of
 from eval_pipeline.reports.page.shell import Packed, packed
 from eval_pipeline.reports.pointing import pointing_of
 from eval_pipeline.reports.tables import units
-from eval_pipeline.scoring import Summary, case_results
+from eval_pipeline.scoring import Scores, Summary, case_results
 from eval_pipeline.stages import Exhibits, Shown
-from eval_pipeline.suite import Case, Diagnosis, Suite, all_metrics
+from eval_pipeline.suite import Case, Diagnosis, Suite, all_metrics, suite_code
 from eval_pipeline.suite.pointing import Pointer
 
 PART = 100
@@ -79,9 +79,11 @@ class _Writer:
         case = shown.golden.case
         inputs = fields_of(case.input)
         own = self.scores[0].get(case.id)
-        sides = [
-            self._side(place, case, answers, own, dict(inputs)) for place, answers in enumerate(shown.answers)
-        ]
+        with suite_code(self._suite.name, "pointing", case.id):
+            sides = [
+                self._side(place, case, answers, own, dict(inputs))
+                for place, answers in enumerate(shown.answers)
+            ]
         written = {"prompt": shown.prompt, "input": inputs, "expected": fields_of(case.expected)}
         where = place_of(self._suite, shown.golden)
         return {**(written if self._texts else {}), "where": where, "sides": sides}
@@ -231,7 +233,7 @@ def _index(
         },
         "groups": dict(_groups(scored)),
         "moved": [_moved(each, ids) for each in comparisons],
-        "cells": dict(_cells(suite, writer, ids)),
+        "cells": dict(_cells(suite, summary.rests_on(writer.exhibits.own.scores), ids)),
     }
 
 
@@ -272,12 +274,12 @@ def _moved(comparison: Comparison, ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _cells(suite: Suite, writer: _Writer, ids: Sequence[str]) -> Iterator[tuple[str, dict[str, list[int]]]]:
-    """The cells of confusion matrices: which cases were counted in them."""
+def _cells(suite: Suite, scores: Scores, ids: Sequence[str]) -> Iterator[tuple[str, dict[str, list[int]]]]:
+    """The cells of confusion matrices: which cases were counted in them, in any trial."""
     places = {case_id: place for place, case_id in enumerate(ids)}
     for name in suite.reporting.confusions:
         cells: dict[str, dict[int, None]] = {}
-        for row in writer.exhibits.own.scores.keyed.to_pylist():
+        for row in scores.keyed.to_pylist():
             if row["table"] == name and row["case_id"] in places:
                 cells.setdefault(cell_name(row["row_key"], row["column_key"]), {})[places[row["case_id"]]] = (
                     None

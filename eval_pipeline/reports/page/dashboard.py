@@ -48,16 +48,16 @@ MOST_DAYS = 14
 
 def dashboard(survey: Survey, links: Links) -> str:
     """The whole page."""
-    at = survey.at.isoformat(timespec="seconds")
+    at, rows = survey.at.isoformat(timespec="seconds"), stands(survey)
     body = joined(
         [
             masthead("Evaluations", element("span", "as of ", _time(at, moment(at)), class_="muted")),
             main(
-                _cards(survey),
-                _filters(survey),
-                section("Versions in use", _stands(survey, links), anchor="versions"),
+                _cards(survey, rows),
+                _filters(survey, rows),
+                section("Versions in use", _stands(survey, rows, links), anchor="versions"),
                 section("What waits for somebody", _tasks(survey), anchor="tasks"),
-                *(_suite(each, survey, links) for each in survey.suites),
+                *(_suite(each, rows, survey, links) for each in survey.suites),
                 section("Incidents", _incidents(survey), anchor="incidents"),
                 section("What metered calls cost", _costs(survey), anchor="costs"),
             ),
@@ -99,8 +99,7 @@ def _age(iso: str, survey: Survey) -> Html:
     return element("time", since(iso, survey.at), datetime=iso, class_="age", title=moment(iso))
 
 
-def _cards(survey: Survey) -> Html:
-    rows = stands(survey)
+def _cards(survey: Survey, rows: Sequence[Stand]) -> Html:
     good = sum(row.state in ("pass", "warn", "approved") for row in rows)
     stopped = [row for row in rows if row.state in ("block", "incomplete")]
     unknown = [row for row in rows if row.state in ("unknown", "broken")]
@@ -156,9 +155,8 @@ def _anchor(suite: str) -> Html:
     return element("a", flat(suite), href=f"#suite-{quote(suite)}")
 
 
-def _filters(survey: Survey) -> Html:
+def _filters(survey: Survey, rows: Sequence[Stand]) -> Html:
     """What narrows the page down; without scripts it would do nothing, and is not shown."""
-    rows = stands(survey)
     engines = sorted({flat(point.engine) for each in survey.suites for point in each.points})
     present = {row.state for row in rows}
     choices = {
@@ -195,9 +193,8 @@ def _filters(survey: Survey) -> Html:
     )
 
 
-def _stands(survey: Survey, links: Links) -> Html:
+def _stands(survey: Survey, rows: Sequence[Stand], links: Links) -> Html:
     versions = {(each.name, version.version): version for each in survey.suites for version in each.versions}
-    rows = stands(survey)
     content = stand_table(rows, survey.at)
     shown = [
         (
@@ -232,10 +229,10 @@ def _version(row: Stand, version: VersionSurvey | None, links: Links) -> Html:
     return element("a", row.version, href=address) if address else cell(row.version or NOTHING)
 
 
-def _suite(each: SuiteSurvey, survey: Survey, links: Links) -> Html:
+def _suite(each: SuiteSurvey, rows: Sequence[Stand], survey: Survey, links: Links) -> Html:
     """Everything of a suite. What filters look at stands on its section."""
-    rows = [row for row in stands(survey) if row.suite == each.name]
-    engines = sorted({flat(point.engine) for point in each.points} | {flat(row.engine) for row in rows})
+    own = [row for row in rows if row.suite == each.name]
+    engines = sorted({flat(point.engine) for point in each.points} | {flat(row.engine) for row in own})
     heading = element("h2", each.name, id=f"suite-{quote(each.name)}")
     return element(
         "section",
@@ -244,7 +241,7 @@ def _suite(each: SuiteSurvey, survey: Survey, links: Links) -> Html:
         class_="suite",
         data_suite=each.name,
         data_engine="\n".join(engines),
-        data_status="\n".join(dict.fromkeys(row.state for row in rows)),
+        data_status="\n".join(dict.fromkeys(row.state for row in own)),
     )
 
 

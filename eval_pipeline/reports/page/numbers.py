@@ -199,7 +199,8 @@ def number_sections(
     """Distribution, groups, confusion matrices, the suite's own tables, versions side by side."""
     yield distribution(suite, results)
     groups = zip(group_tables(suite, summary), summary.groups, strict=True)
-    yield element("div", *(table(_choosing(content, axis)) for content, axis in groups), class_="flow")
+    part = {"part": "numbers"} if summary.held_out else {}
+    yield element("div", *(table(_choosing(content, axis, part)) for content, axis in groups), class_="flow")
     for name in suite.reporting.confusions:
         if rows := summary.tables.get(name):
             yield confusion(name, rows)
@@ -212,9 +213,9 @@ def number_sections(
         yield joined([element("h3", "Versions side by side"), *map(table, versions)])
 
 
-def _choosing(content: Table, axis: str) -> Table:
+def _choosing(content: Table, axis: str, part: Mapping[str, str]) -> Table:
     """A table of groups whose names choose the cases of the group."""
-    rows = [[link(str(row[0]), **{f"by {axis}": str(row[0])}), *row[1:]] for row in content.rows]
+    rows = [[link(str(row[0]), **{f"by {axis}": str(row[0]), **part}), *row[1:]] for row in content.rows]
     return content._replace(rows=rows)
 
 

@@ -70,11 +70,13 @@ function chosenCases() {
   const text = chosen.get("text");
   const found = text && matches.text === text ? matches.found : null;
   const compared = against(chosen);
+  const counted = chosen.get("part") === "numbers";
   const cases = [];
   for (let place = 0; place < index.id.length; place += 1) {
     if (!test(place, compared)) continue;
     if (kind >= 0 && !index.wrong[place].includes(kind)) continue;
     if (inCell && !inCell.has(place)) continue;
+    if (counted && index.outside[place]) continue;
     if (groups.some(([of, value]) => of[place] !== value)) continue;
     if (found && !found.has(place)) continue;
     cases.push(place);
@@ -165,6 +167,7 @@ function tools(chosen) {
   return node("div", { class: "tools screen" },
     select("show", "show", shows.map(([name, [text]]) => [name === "all" ? "" : name, text]), chosen.get("show") || ""),
     index.comparisons.length > 1 ? select("against", "against", index.comparisons.map((each, number) => [String(number), each.label]), chosen.get("against") || "0") : null,
+    index.outside.some(Boolean) ? select("part", "of", [["", "everything"], ["numbers", "what the numbers rest on"]], chosen.get("part") || "") : null,
     kinds.length ? select("kind", "kind of error", [["", "any"], ...kinds.map((kind) => [kind, words(kind)])], chosen.get("kind") || "") : null,
     Object.entries(index.groups).map(([axis, group]) => select(`by ${axis}`, words(axis), [["", "any"], ...group.values.map((each) => [each, each])], chosen.get(`by ${axis}`) || "")),
     metrics.length > 1 ? select("metric", "metric", metrics.map((each) => [each === index.headline ? "" : each, each]), chosen.get("metric") || "") : null,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -93,12 +94,8 @@ def _without_texts(findings: Findings) -> Findings:
     )
     others = [each for each in findings.against if each.weight != "voids"]
     voids = [each._replace(text=silent.text) for each in findings.against if each.weight == "voids"]
-    return Findings(
-        **{
-            **{name: getattr(findings, name) for name in findings.__dataclass_fields__},
-            "evaluation": replace(evaluation, outage=silent),
-            "against": Objections([*voids, *others]),
-        }
+    return dataclasses.replace(
+        findings, evaluation=replace(evaluation, outage=silent), against=Objections([*voids, *others])
     )
 
 

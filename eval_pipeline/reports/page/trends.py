@@ -60,7 +60,11 @@ def _legend(courses: Sequence[Course]) -> Html:
     longest = max(courses, key=lambda one: len(one.lines))
     baseline = any(one.baseline is not None for one in courses)
     keys = legend_of(longest.lines, baseline=baseline)
-    return element("ul", *(element("li", Html(inline(key.svg, "")), key.name) for key in keys), class_="keys")
+    return element(
+        "ul",
+        *(element("li", Html(inline(key.svg, f"drawn like this: {key.name}")), key.name) for key in keys),
+        class_="keys",
+    )
 
 
 def _figures(

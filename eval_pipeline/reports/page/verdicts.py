@@ -8,10 +8,10 @@ from eval_pipeline.decisions import VersionSurvey
 from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.page.html import Html, bullets, command, element
 from eval_pipeline.reports.report import TITLES, objection_lines
+from eval_pipeline.store import DASHBOARD, WEEKLY
 
 MOST_LINES = 12
 LONGEST_LINE = 500
-DASHBOARD, WEEKLY = "dashboard.html", "weekly"
 
 
 class Links:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from eval_pipeline.decisions import Finding, Incident, survey_of
 from eval_pipeline.files import write_text
@@ -20,9 +20,9 @@ from eval_pipeline.reports.page.dashboard import dashboard
 from eval_pipeline.reports.page.verdicts import Links
 from eval_pipeline.reports.publishing import publish
 from eval_pipeline.suites import suite_names
+from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, axe_script, browser
 from eval_pipeline_tests.conftest import TEXT_TOY, TOY, copy_toy
 from eval_pipeline_tests.surveying import evaluate, point
-from eval_pipeline_tests.test_ui import CHROMIUM, FLAGS
 
 HOSTILE = "</script><img src=http://127.0.0.1:9/x onerror=alert(1)>\u202e\x1b[31m"
 NOW = datetime.datetime(2026, 2, 1, 12, tzinfo=datetime.UTC)
@@ -32,8 +32,7 @@ SMALL = 60_000
 
 def in_browser(test: Any) -> Any:
     """A test that needs a browser."""
-    skipped = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: make browser")
-    return pytest.mark.browser(skipped(test))
+    return pytest.mark.browser(NEEDS_CHROMIUM(test))
 
 
 @pytest.fixture(scope="module")
@@ -60,26 +59,24 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+def opened() -> Iterator[Browser]:
+    with browser() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture
-def page(browser: Browser, written: Path) -> Iterator[Page]:
+def page(opened: Browser, written: Path) -> Iterator[Page]:
     """The page, opened from its file; whatever it says to the console or asks for fails the test."""
-    context = browser.new_context(viewport={"width": 1600, "height": 1000})
-    opened, said = context.new_page(), []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on("dialog", lambda dialog: said.append(dialog.message))
-    opened.on(
+    context = opened.new_context(viewport={"width": 1600, "height": 1000})
+    shown, said = context.new_page(), []
+    shown.on("console", lambda message: said.append(message.text))
+    shown.on("pageerror", lambda error: said.append(str(error)))
+    shown.on("dialog", lambda dialog: said.append(dialog.message))
+    shown.on(
         "request", lambda request: said.append(request.url) if not request.url.startswith("file:") else None
     )
-    opened.goto(written.as_uri())
-    yield opened
+    shown.goto(written.as_uri())
+    yield shown
     context.close()
     assert [text for text in said if text != "data:,"] == []
 
@@ -186,3 +183,31 @@ def test_a_link_leads_to_the_weekly_page_and_back(page: Page) -> None:
 def test_in_print_there_are_no_controls(page: Page) -> None:
     page.emulate_media(media="print")
     expect(page.locator("#filters")).to_be_hidden()
+
+
+@in_browser
+def test_a_script_that_somebody_slips_in_does_not_run(opened: Browser, written: Path, tmp_path: Path) -> None:
+    slipped = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
+    file = tmp_path / "slipped.html"
+    file.write_text(written.read_text().replace("</main>", f"{slipped}</main>"))
+    shown = opened.new_page()
+    shown.goto(file.as_uri())
+    expect(shown).to_have_title("Evaluations")
+
+
+@in_browser
+def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, written: Path, tmp_path: Path) -> None:
+    script = axe_script(tmp_path)
+    (weekly,) = (written.parent / "weekly" / "toy").iterdir()
+    for file in (written, weekly):
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(file.as_uri())
+            page.evaluate(script)
+            found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+            serious = [
+                (each["id"], [node["html"][:200] for node in each["nodes"][:3]])
+                for each in found
+                if each["impact"] in ("serious", "critical")
+            ]
+            assert serious == [], (file.name, scheme)

@@ -209,7 +209,7 @@ def test_an_adversarial_prompt_is_never_executed_as_a_template(cases: list[Golde
     assert prompt is not None
     adversarial = [case.case.input for case in cases if case.case.attributes["kind"] == "adversarial"]
     with Renderer(prompt) as renderer:
-        rendered = renderer.render(adversarial)
+        rendered = ["".join(texts) for texts in renderer.render(adversarial)]
     assert all(given.prompt in text for given, text in zip(adversarial, rendered, strict=True))
     assert any("{{7*7}}" in text for text in rendered)
     assert all("49" not in text for text in rendered)
