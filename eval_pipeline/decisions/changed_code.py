@@ -18,16 +18,13 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
     """What of the code behind each suite differs from a commit. Comments and unused code do not count."""
     with TemporaryDirectory() as folder:
         base = Path(folder)
-        beside = [path for _, path in project_modules(project.root, PACKAGE)] if _has_suites(project) else []
-        files = [path.name if path.is_dir() else f"{path.name}.py" for path in beside]
-        for name in {PACKAGE, project.own_suites.name, *files}:
-            extract(project, commit, base, name)
         suites = list(suites)
-        for suite in suites:
-            if (project.golden(suite) / SUITE_FILE).is_file():
-                extract(project, commit, base, f"golden/{suite}")
-        for module in project.root.glob("*.py"):
-            extract(project, commit, base, module.name)
+        declared = [suite for suite in suites if (project.golden(suite) / SUITE_FILE).is_file()]
+        may_use = declared or _has_suites(project)
+        beside = [path for _, path in project_modules(project.root, PACKAGE)] if may_use else []
+        files = [path.name if path.is_dir() else f"{path.name}.py" for path in beside]
+        for name in {PACKAGE, project.own_suites.name, *files, *(f"golden/{each}" for each in declared)}:
+            extract(project, commit, base, name)
         before, now = _code(project, base), _code(project, project.root)
         everywhere = (
             set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {"evaluation code"}
