@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from eval_pipeline.declarative.scorers import Scorer
 from eval_pipeline.files import FieldPath, Violation, is_there, read_json
 from eval_pipeline.files.structs import mismatches
 from eval_pipeline.files.words import did_you_mean
+from eval_pipeline.own_code import import_own
 from eval_pipeline.problems import Problems
 
 SCORERS: dict[str, type[Scorer]] = {
@@ -116,7 +116,7 @@ def _named(module: str, name: str) -> Callable[..., Any]:
 def _loaded(module: str, name: str, root: Path, remedy: str) -> Callable[..., Any]:
     where: FieldPath = (scorers.Python.key,)
     try:
-        loaded = importlib.import_module(module)
+        loaded = import_own(root, module)
     except (Exception, SystemExit) as error:
         message = f"{module} cannot be loaded: {type(error).__name__}: {error}"
         raise Refused(Violation(where, message, remedy)) from None

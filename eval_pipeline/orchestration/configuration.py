@@ -60,7 +60,7 @@ def evaluation_schema(suite: Suite, project: Project) -> dict[str, dg.Field]:
 def chosen(context: dg.AssetExecutionContext) -> dict[str, Any]:
     """What was chosen for this evaluation; None where nothing was."""
     given: Mapping[str, Any] = context.op_execution_context.op_config
-    open_ = [name for name in ("engine", "trials") if given[name] == AS_CONFIGURED]
+    open_ = [name for name in ("engine", "trials", "stratify") if given[name] == AS_CONFIGURED]
     return {**given, **dict.fromkeys(open_)}
 
 

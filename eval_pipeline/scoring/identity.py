@@ -142,11 +142,8 @@ def _folders() -> tuple[Path, ...]:
 
 
 def _declared(suite: Suite) -> tuple[str, Path | None]:
-    """The module that a declared suite is made from, and the project whose modules a suite may use."""
-    if isinstance(suite, DeclaredSuite):
-        return suite.source, suite.root
-    own = [folder for folder in _folders()[2:] if (folder / suite.name).is_dir()]
-    return "", own[0].parent if own else None
+    """The module that a declared suite is made from, and its project; nothing for any other."""
+    return (suite.source, suite.root) if isinstance(suite, DeclaredSuite) else ("", None)
 
 
 @cache
