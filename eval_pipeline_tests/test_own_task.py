@@ -59,7 +59,7 @@ def test_the_wheel_holds_the_program_and_no_data_of_this_project(wheel: Path) ->
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"eval_pipeline"}
     suffixes = {Path(name).suffix for name in names if "dist-info" not in name}
-    assert suffixes <= {".py", ".yaml", ".tsv", ".csv", ".json", ".txt"}
+    assert suffixes <= {".py", ".yaml", ".tsv", ".csv", ".json", ".txt", ".css", ".js"}
     assert not [name for name in names if "/golden/cases" in name or "baseline/" in name]
     for needed in ("orchestration/dagster.yaml", "starting/gate.yaml", "starting/samples/classify.csv"):
         assert f"eval_pipeline/{needed}" in names
