@@ -23,14 +23,12 @@ from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, 
 from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
-    in_screens,
     investigation_metadata,
     metrics_metadata,
-    on_a_screen,
     outputs_metadata,
     page_link,
     publish_report,
-    report_links,
+    report_metadata,
     sample_metadata,
 )
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
@@ -364,13 +362,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
         )
         yield dg.MaterializeResult(
             value=Report(metrics.identity, text, page),
-            metadata={
-                **sample_metadata(metrics.identity.outputs),
-                "verdict": shown.TITLES[against.state],
-                **report_links(bench, metrics.identity),
-                "report": on_a_screen(text),
-                **(in_screens("versions", versions) if versions else {}),
-            },
+            metadata=report_metadata(bench, metrics.identity, against, text, versions),
             tags={STATE_TAG: against.state},
         )
         if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to

@@ -39,6 +39,19 @@ def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:
     return {**page, "file": dg.MetadataValue.path(path), **({} if page else {"open": way})}
 
 
+def report_metadata(
+    bench: Workbench, identity: Identity, against: Objections, text: str, versions: str
+) -> dict[str, Any]:
+    """The verdict, where the report is, how it begins, and the versions beside this one."""
+    return {
+        **sample_metadata(identity.outputs),
+        "verdict": shown.TITLES[against.state],
+        **report_links(bench, identity),
+        "report": on_a_screen(text),
+        **(in_screens("versions", versions) if versions else {}),
+    }
+
+
 def publish_report(bench: Workbench, identity: Identity) -> None:
     """Let the report be served by somebody else, where the environment says so."""
     if not identity.outputs.case_sample and (shelf := report_shelf(bench.project.state)):
