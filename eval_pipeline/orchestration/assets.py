@@ -23,6 +23,7 @@ from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, 
 from eval_pipeline.orchestration.io_manager import Report
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
+    in_screens,
     investigation_metadata,
     metrics_metadata,
     outputs_metadata,
