@@ -32,6 +32,9 @@ def test_every_suite_offers_the_engines_that_can_answer() -> None:
             "engine": AS_CONFIGURED,
             "trials": AS_CONFIGURED,
             "sample": "default",
+            "cases": None,
+            "stratify": AS_CONFIGURED,
+            "seed": 0,
         }
 
 
