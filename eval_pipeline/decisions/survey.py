@@ -88,8 +88,6 @@ class Survey:
     suites: tuple[SuiteSurvey, ...]
     gone: tuple[str, ...]
     """Suites that left results, and are none any more."""
-    unused: tuple[str, ...]
-    """Suites of which the project has neither golden cases nor prompts, nor results."""
     incidents: tuple[Incident, ...]
     """The open ones first, then the latest."""
     usage: tuple[Usage, ...]
@@ -101,26 +99,18 @@ def survey_of(project: Project, now: datetime.datetime | None = None) -> Survey:
     names, url = suite_names(project), database_url(project)
     with History(url) as history:
         points = {name: history.points(name) for name in names}
-    used = [name for name in names if points[name] or _is_used(project, name)]
-    suites, broken = load_suites(project, used)
+    suites, broken = load_suites(project, names)
     loaded = {suite.name: suite for suite in suites}
     looked = tuple(
         _suite(Workbench(project, loaded[name]), points[name])
         if name in loaded
         else SuiteSurvey(name, None, tuple(broken[name]), points=tuple(points[name]))
-        for name in used
+        for name in names
     )
     with Incidents(url) as incidents:
         known = tuple(incidents.all(MOST_INCIDENTS))
     gone = tuple(name for name in Store(project.state).suites() if name not in names)
-    unused = tuple(name for name in names if name not in used)
-    return Survey(now or datetime.datetime.now(datetime.UTC), looked, gone, unused, known, _usage(url))
-
-
-def _is_used(project: Project, name: str) -> bool:
-    """Whether a suite is one of the project's, and not only one that came with the program."""
-    own = (project.golden(name), project.prompts(name), project.own_suites / name)
-    return any(path.exists() for path in own)
+    return Survey(now or datetime.datetime.now(datetime.UTC), looked, gone, known, _usage(url))
 
 
 def _usage(url: str) -> tuple[Usage, ...]:

@@ -48,7 +48,7 @@ def test_all_of_a_case_is_shown(project: Project) -> None:
         "Answer, trial 2: ✗ fails\n",
         "more characters; the report has them.",
         "  ✗ invented concept: [31m red\n",
-        "metric                      this version  baseline decompose-concepts-v1.0",
+        "  this version  baseline decompose-concepts-v1.0",
     ):
         assert text in done.stdout, text
     assert "\x1b" not in done.stdout

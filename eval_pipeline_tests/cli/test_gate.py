@@ -582,7 +582,7 @@ def test_a_renamed_version_is_a_new_one(repository: Project) -> None:
         (("--changed-since", "HEAD:prompts"), "is not a revision of this repository."),
         (
             ("nothing", "--changed-since", "HEAD"),
-            "input: suite: 'nothing' is not a suite. Suites: decomposition",
+            "input: suite: 'nothing' is not a suite. Suites: toy",
         ),
     ],
 )

@@ -97,7 +97,10 @@ def test_a_version_that_does_not_fail_is_told_as_such(project: Project) -> None:
 @pytest.mark.parametrize(
     ("version", "told"),
     [
-        ("guess-v1.2", "guess-v1.2: was never evaluated. Run: eval-pipeline run toy --prompt guess-v1.2"),
+        (
+            "guess-v1.2",
+            "guess-v1.2: was never evaluated on all cases. Run: eval-pipeline run toy --prompt guess-v1.2",
+        ),
         ("guess-v9.9", "guess-v9.9.md does not exist"),
         ("../x-v1.0", "is not a version name"),
     ],

@@ -305,7 +305,10 @@ def test_a_changelog_that_cannot_be_read_loses_no_numbers(evaluated: Project) ->
         ("guess-v1.2", "against baseline guess-v1.0 (in use): "),
         ("guess-v1.3", "accuracy: 40.0 % is in the fail zone (< 50 %)."),
         ("ask-v1.2", "against ask-v1.1 (in use): "),
-        ("guess-v1.4", "guess-v1.4: was never evaluated. Run: eval-pipeline run toy --prompt guess-v1.4"),
+        (
+            "guess-v1.4",
+            "guess-v1.4: was never evaluated on all cases. Run: eval-pipeline run toy --prompt guess-v1.4",
+        ),
         ("guess-v1.5", "guess-v1.5: changed since it was evaluated, or the golden set did. Run: "),
     ],
 )

@@ -53,7 +53,7 @@ def test_it_is_shown_in_the_browser_where_there_is_one(project: Project, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((SUITE, "classify-custodian-v1.0"), "was never evaluated. Run: eval-pipeline run"),
+        ((SUITE, "classify-custodian-v1.0"), "was never evaluated on all cases. Run: eval-pipeline run"),
         ((SUITE, "classify-custodian-v9.9"), "classify-custodian-v9.9.md does not exist"),
         ((SUITE, "../../etc"), "is not a version name"),
         (("nothing", V20), "'nothing' is not a suite"),

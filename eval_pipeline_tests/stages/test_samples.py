@@ -204,7 +204,7 @@ def _marked(result: dg.ExecuteInProcessResult) -> None:
         each.name for each in SUITE.requirements
     }
     unmarked = {name for name, each in checks(result).items() if words not in each.description}
-    assert unmarked <= golden
+    assert unmarked <= golden | {"active_version_passes"}  # which speaks of the latest on all cases
     for event in result.get_asset_materialization_events():
         materialization = event.step_materialization_data.materialization
         stage = materialization.asset_key.path[-1]

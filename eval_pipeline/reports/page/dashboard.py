@@ -63,7 +63,6 @@ def dashboard(survey: Survey, links: Links) -> str:
             ),
             element(
                 "footer",
-                _unused(survey),
                 element("p", "Zones, from the best: ", *_zones(), ". A vertical line is a 95 % interval."),
                 element(
                     "p",
@@ -75,11 +74,6 @@ def dashboard(survey: Survey, links: Links) -> str:
         ]
     )
     return document("Evaluations", body, ("dashboard.js",))
-
-
-def _unused(survey: Survey) -> Html:
-    names = ", ".join(survey.unused)
-    return element("p", f"Not used in this project: {names}.") if names else Html("")
 
 
 def _zones() -> Iterator[str]:

@@ -88,6 +88,6 @@ def latest_findings(bench: Workbench, version: str) -> Findings:
     evaluation, scored = store.evaluation(suite, version), store.scored(suite, version)
     answers = store.answers(evaluation.identity.outputs) if evaluation else None
     if evaluation is None or scored is None or answers is None:
-        raise NotCurrent(version, "was never evaluated", suite)
+        raise NotCurrent(version, "was never evaluated on all cases", suite)
     compared = store.compared(suite, version) or Compared(evaluation.identity, ())
     return findings_of(bench, answers, scored, evaluation, compared)

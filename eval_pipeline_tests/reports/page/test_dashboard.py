@@ -99,7 +99,6 @@ def test_it_can_be_read_without_scripts_and_says_what_is_left_out(written: Path)
         "no baseline",
     ):
         assert said in text
-    assert "Not used in this project: decomposition" in text
     assert len(text) < SMALL
 
 
