@@ -26,7 +26,7 @@ from eval_pipeline.store import DASHBOARD, PAGE, TWIN, WEEKLY, Store, latest_in
 HOST = "127.0.0.1"
 STATE: web.AppKey[Path] = web.AppKey("state", Path)
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
-_NAMED = f"{{suite:{NAME.pattern}}}/{{version:{NAME.pattern}}}"
+_NAMED = f"evaluations/{{suite:{NAME.pattern}}}/{{version:{NAME.pattern}}}"
 PAGES = f"{{page:{re.escape(PAGE)}|{re.escape(TWIN)}}}"
 
 NOTHING_ELSE = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -76,13 +76,10 @@ def build_server(state: Path, port: int) -> web.Application:
             web.get("/", _contents),
             web.get(f"/{DASHBOARD}", _dashboard),
             web.get(f"/{WEEKLY}/{{suite:{NAME.pattern}}}/{{page:{NAME.pattern}\\.html}}", _weekly),
+            # Pages link to each other as their files lie, so that they do so also without a server.
             web.get(f"/{_NAMED}/latest", _latest),
             web.get(f"/{_NAMED}/latest/{PAGES}", _latest),
-            # Pages link to each other as their files lie, so that they do so also without a server.
-            *(
-                web.get(f"{above}/{_NAMED}/{{evaluation:{NAME.pattern}}}/{PAGES}", _report)
-                for above in ("", "/evaluations")
-            ),
+            web.get(f"/{_NAMED}/{{evaluation:{NAME.pattern}}}/{PAGES}", _report),
         ]
     )
     return server
@@ -119,7 +116,8 @@ async def _latest(request: web.Request) -> NoReturn:
         latest = ""
     if not NAME.fullmatch(latest):
         raise web.HTTPNotFound
-    raise web.HTTPFound(f"/{names['suite']}/{names['version']}/{latest}/{names.get('page', PAGE)}")
+    place = "evaluations", names["suite"], names["version"], latest, names.get("page", PAGE)
+    raise web.HTTPFound("/" + "/".join(place))
 
 
 async def _contents(request: web.Request) -> web.Response:
@@ -139,10 +137,9 @@ def _lines(state: Path) -> Iterator[str]:
         yield f'<p><a href="/{DASHBOARD}">Dashboard: all suites</a></p>'
     for suite in store.suites():
         folders = [folder for folder in store.version_folders(suite) if (folder / "latest").is_file()]
+        above, names = f"/evaluations/{escape(suite)}", (escape(folder.name) for folder in folders)
         links = "".join(
-            f'<li><a href="/{escape(suite)}/{escape(folder.name)}/latest">{escape(folder.name)}</a></li>'
-            for folder in folders
-            if NAME.fullmatch(folder.name)
+            f'<li><a href="{above}/{name}/latest">{name}</a></li>' for name in names if NAME.fullmatch(name)
         )
         if links and NAME.fullmatch(suite):
             yield f"<h2>{escape(suite)}</h2><ul>{links}</ul>"

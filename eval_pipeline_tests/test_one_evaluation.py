@@ -356,6 +356,7 @@ def test_the_document_of_a_run_holds_the_numbers(shown: Shown) -> None:
     )
     assert (found["state"], found["pass"], found["cost_usd"]) == ("block", False, 0.0)
     assert Path(found["report_path"]).read_text() == shown.report
+    assert Path(found["page_path"]).read_text().startswith("<!doctype html>")
 
 
 def flat(data: Any, path: str = "") -> dict[str, Any]:

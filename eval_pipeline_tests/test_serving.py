@@ -84,10 +84,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.mark.parametrize(
     ("path", "kind", "content"),
     [
-        ("/toy/v1.0/abc/report.html", "text/html; charset=utf-8", PAGE),
         ("/evaluations/toy/v1.0/abc/report.html", "text/html; charset=utf-8", PAGE),
-        ("/toy/v1.0/abc/report.md", "text/plain; charset=utf-8", TEXT),
-        ("/toy/v1.0/old/report.html", "text/plain; charset=utf-8", TEXT),
+        ("/evaluations/toy/v1.0/abc/report.md", "text/plain; charset=utf-8", TEXT),
+        ("/evaluations/toy/v1.0/old/report.html", "text/plain; charset=utf-8", TEXT),
         ("/dashboard.html", "text/html; charset=utf-8", PAGE),
         ("/weekly/toy/2026-W46.html", "text/html; charset=utf-8", PAGE),
     ],
@@ -109,9 +108,9 @@ def test_reports_are_served_as_what_they_are(served: Served, path: str, kind: st
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        ("/toy/v1.0/latest", "/toy/v1.0/abc/report.html"),
-        ("/toy/v1.0/latest/report.html", "/toy/v1.0/abc/report.html"),
-        ("/toy/v1.0/latest/report.md", "/toy/v1.0/abc/report.md"),
+        ("/evaluations/toy/v1.0/latest", "/evaluations/toy/v1.0/abc/report.html"),
+        ("/evaluations/toy/v1.0/latest/report.html", "/evaluations/toy/v1.0/abc/report.html"),
+        ("/evaluations/toy/v1.0/latest/report.md", "/evaluations/toy/v1.0/abc/report.md"),
     ],
 )
 def test_the_latest_report_has_an_address_of_its_own(served: Served, path: str, place: str) -> None:
@@ -120,27 +119,27 @@ def test_the_latest_report_has_an_address_of_its_own(served: Served, path: str, 
 
 
 NOT_SERVED = [
-    "/toy/v1.0/abc/identity.json",
+    "/evaluations/toy/v1.0/abc/identity.json",
     "/journal.sqlite",
-    "/toy",
-    "/toy/",
-    "/toy/v1.0",
-    "/toy/v1.0/abc",
-    "/toy/v1.0/abc/",
-    "/toy/v1.0/nothing/report.html",
-    "/toy/v2.0/latest",
-    "/toy/v2.0/def/report.html",
-    "/toy/v2.0/def/report.md",
-    "/toy/v2.0/folder/report.html",
-    "/toy/linked/abc/report.html",
+    "/evaluations/toy",
+    "/evaluations/toy/",
+    "/evaluations/toy/v1.0",
+    "/evaluations/toy/v1.0/abc",
+    "/evaluations/toy/v1.0/abc/",
+    "/evaluations/toy/v1.0/nothing/report.html",
+    "/evaluations/toy/v2.0/latest",
+    "/evaluations/toy/v2.0/def/report.html",
+    "/evaluations/toy/v2.0/def/report.md",
+    "/evaluations/toy/v2.0/folder/report.html",
+    "/evaluations/toy/linked/abc/report.html",
     "/../secret",
-    "/toy/../../secret",
-    "/toy/v1.0/../../../../secret",
-    "/toy/v1.0/%2e%2e/report.html",
-    "/toy/v1.0/..%2f..%2f..%2f..%2fsecret/report.html",
-    "/toy/v1.0/abc%2f..%2fabc/report.html",
-    "/toy/v1.0/abc/report.html%00.md",
-    "/toy/v1.0/abc/..%5creport.html",
+    "/evaluations/toy/../../secret",
+    "/evaluations/toy/v1.0/../../../../secret",
+    "/evaluations/toy/v1.0/%2e%2e/report.html",
+    "/evaluations/toy/v1.0/..%2f..%2f..%2f..%2fsecret/report.html",
+    "/evaluations/toy/v1.0/abc%2f..%2fabc/report.html",
+    "/evaluations/toy/v1.0/abc/report.html%00.md",
+    "/evaluations/toy/v1.0/abc/..%5creport.html",
     "//etc/passwd",
     "/weekly/toy/..%2f..%2fjournal.sqlite",
     "/weekly/toy/.html",
@@ -158,7 +157,7 @@ def test_nothing_else_is_served(served: Served, path: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
 def test_reading_is_all_that_can_be_done(served: Served, method: str) -> None:
-    for path in ("/", "/toy/v1.0/abc/report.html", "/nothing"):
+    for path in ("/", "/evaluations/toy/v1.0/abc/report.html", "/nothing"):
         assert served.ask(path, method)[0] == 405
     assert (served.state / "evaluations" / "toy" / "v1.0" / "abc" / "report.html").read_bytes() == PAGE
 
@@ -167,7 +166,7 @@ def test_reading_is_all_that_can_be_done(served: Served, method: str) -> None:
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost"]
 )
 def test_who_was_led_here_by_another_name_gets_nothing(served: Served, host: str) -> None:
-    status, _, body = served.ask("/toy/v1.0/abc/report.html", host=host.format(port=served.port))
+    status, _, body = served.ask("/evaluations/toy/v1.0/abc/report.html", host=host.format(port=served.port))
     assert status == 421
     assert PAGE not in body
 
@@ -176,7 +175,9 @@ def test_the_loopback_has_two_names(served: Served) -> None:
     assert served.ask("/dashboard.html", host=f"localhost:{served.port}")[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/toy/v1.0/abc/report.md", "/toy/v1.0/latest", "/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/", "/evaluations/toy/v1.0/abc/report.md", "/evaluations/toy/v1.0/latest", "/nothing"]
+)
 def test_every_answer_is_protected(served: Served, path: str) -> None:
     headers = served.ask(path)[1]
     assert HEADERS.keys() <= headers.keys()
@@ -187,7 +188,7 @@ def test_the_first_page_lists_reports_and_nothing_else(served: Served) -> None:
     status, headers, body = served.ask("/")
     text = body.decode()
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert '<a href="/toy/v1.0/latest">v1.0</a>' in text
+    assert '<a href="/evaluations/toy/v1.0/latest">v1.0</a>' in text
     assert '<a href="/dashboard.html">' in text
     assert "journal" not in text
     assert "identity" not in text

@@ -17,6 +17,7 @@ from eval_pipeline.reports.brief import Brief, brief_of_problems, brief_table
 from eval_pipeline.reports.console import Bar, print_causes, print_objections, print_summary, print_table
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.stages import Workbench
+from eval_pipeline.store import TWIN
 from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import say
 
@@ -57,7 +58,8 @@ class Screen:
             _print_standings(bench.suite, evaluation.identity.outputs, outcome.standings)
         for line in _proposals(bench, version):
             say(line)
-        say(f"Report: {shown_path(bench.store.report_path(evaluation.identity))}")
+        page = shown_path(bench.store.page_path(evaluation.identity))
+        say(f"Report: {page} (as text: {TWIN})")
 
     def unusable(
         self, problems: Sequence[Problem], suite: str | None = None, version: str | None = None
@@ -125,6 +127,7 @@ class Document(Screen):
             named=outcome.named,
             proposals=_proposals(bench, version),
             report=bench.store.report_path(evaluation.identity),
+            page=bench.store.page_path(evaluation.identity),
         )
         self._document.evaluations.append(data)
 

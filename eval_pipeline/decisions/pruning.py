@@ -12,7 +12,7 @@ from eval_pipeline.files import file_bytes, is_aside, is_there
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Identity
-from eval_pipeline.store import LARGEST_RECORD, Store, latest_in, read_baselines
+from eval_pipeline.store import LARGEST_RECORD, WEEKLY, Store, latest_in, read_baselines
 
 T = TypeVar("T")
 KEPT_LAST, KEPT_DAYS = 50, 90
@@ -58,13 +58,14 @@ class _Dated(msgspec.Struct):
 
 
 def superfluous_files(project: Project, keeping: Keeping, now: datetime.datetime) -> list[Superfluous]:
-    """Evaluations, answers, golden tables and leftovers of a project that may be deleted.
+    """Evaluations, answers, golden tables, weekly pages and leftovers of a project that may be deleted.
 
     A baseline, an approved result and a proposal keep their evaluations and answers, however old.
     """
     store = Store(project.state)
     found = [
         *(each for suite in store.suites() for each in _of_suite(project, store, suite, keeping, now)),
+        *(Superfluous("weekly page", path) for path in _weekly_pages(project, keeping, now)),
         *(Superfluous("leftover", path) for path in _leftovers(project, now)),
     ]
     return sorted(found, key=lambda each: each.path)
@@ -135,6 +136,12 @@ def _unnamed(
             yield Superfluous(kind, path)
 
 
+def _weekly_pages(project: Project, keeping: Keeping, now: datetime.datetime) -> Iterator[Path]:
+    for folder in sorted((project.state / WEEKLY).glob("*/")):
+        pages = [path for path in folder.glob("*.html") if not is_aside(path)]
+        yield from keeping.superfluous(pages, _changed, now)
+
+
 def _leftovers(project: Project, now: datetime.datetime) -> Iterator[Path]:
     """Files and folders beside their place, of processes that were killed before they put them there."""
     for folder in (project.state, project.root / "golden", project.root / "prompts"):
@@ -145,10 +152,13 @@ def _leftovers(project: Project, now: datetime.datetime) -> Iterator[Path]:
 
 def _settled(path: Path, now: datetime.datetime) -> bool:
     try:
-        changed = datetime.datetime.fromtimestamp(path.lstat().st_mtime, datetime.UTC)
+        return now - _changed(path) >= SETTLED
     except FileNotFoundError:
         return False
-    return now - changed >= SETTLED
+
+
+def _changed(path: Path) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(path.lstat().st_mtime, datetime.UTC)
 
 
 def size_of(paths: Sequence[Path]) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import dagster as dg
 
@@ -97,10 +96,7 @@ def weekly_metadata(project: Project, published: Published, suite: str) -> dict[
 
 
 def _place(project: Project, page: Path) -> dict[str, Any]:
-    """Where a page lies, and its address where `eval-pipeline ui` serves the state folder."""
+    """Where a page lies, and its address where pages are served."""
     shelf = report_shelf(project.state)
-    place = {"path": dg.MetadataValue.path(str(page))}
-    if shelf is None or shelf.folder is not None or not page.is_relative_to(project.state):
-        return place
-    address = "/".join(map(quote, page.relative_to(project.state).parts))
-    return {"page": dg.MetadataValue.url(f"{shelf.url}/{address}"), **place}
+    address = {"page": dg.MetadataValue.url(shelf.address(page))} if shelf else {}
+    return {**address, "path": dg.MetadataValue.path(str(page))}

@@ -29,7 +29,7 @@ def page_link(bench: Workbench, identity: Identity) -> dict[str, Any]:
         shelf = report_shelf(bench.project.state)
     except BadInput:  # whoever publishes the report will say so
         shelf = None
-    return {"page": dg.MetadataValue.url(shelf.address(identity))} if shelf else {}
+    return {"page": dg.MetadataValue.url(shelf.address(bench.store.page_path(identity)))} if shelf else {}
 
 
 def report_links(bench: Workbench, identity: Identity) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def report_metadata(
 def publish_report(bench: Workbench, identity: Identity) -> None:
     """Let the report be served by somebody else, where the environment says so."""
     if not identity.outputs.case_sample and (shelf := report_shelf(bench.project.state)):
-        shelf.publish(identity, bench.store.report_path(identity))
+        shelf.publish_report(bench.store.report_path(identity))
 
 
 def on_a_screen(markdown: str) -> dg.MarkdownMetadataValue:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from eval_pipeline.decisions import Survey, survey_of
 from eval_pipeline.files import write_text
 from eval_pipeline.project import Project
-from eval_pipeline.store import DASHBOARD, WEEKLY
+from eval_pipeline.store import DASHBOARD, WEEKLY, report_shelf
 
 
 class Published(NamedTuple):
@@ -42,4 +42,7 @@ def publish(
             written[each.name] = path
     path = out or project.state / DASHBOARD
     write_text(path, dashboard(survey, Links(project.state, path.parent)))
+    if out is None and (shelf := report_shelf(project.state)):
+        reports = (version.report for each in survey.suites for version in each.active)
+        shelf.publish([*filter(None, reports), *written.values(), path])
     return Published(path, written, survey)

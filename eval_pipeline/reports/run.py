@@ -60,6 +60,7 @@ def evaluation_data(
     named: Mapping[str, Sequence[str]],
     proposals: Sequence[str],
     report: Path,
+    page: Path,
 ) -> dict[str, Any]:
     """One evaluation: the same numbers as in `score --json`, `compare --json` and the gate's report."""
     summary, outputs = evaluation.summary, evaluation.identity.outputs
@@ -97,4 +98,5 @@ def evaluation_data(
         "unsigned": unsigned,
         "proposals": list(proposals),
         "report_path": str(report),
+        "page_path": str(page),
     }

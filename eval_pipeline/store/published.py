@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from eval_pipeline.files import file_bytes, replacing, write_text
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
-from eval_pipeline.scoring import Identity
 from eval_pipeline.store.state import LATEST, LONGEST_NAME
 
 VARIABLE = "EVAL_PIPELINE_REPORTS"
@@ -25,51 +25,58 @@ _FOLDER_AND_URL = re.compile(r"(?P<folder>.+?)=(?P<url>https?://[^\s?#]+)")
 
 
 class Shelf(NamedTuple):
-    """A place from which reports are served."""
+    """A place from which a state folder's pages are served, each under the path that it has there."""
 
+    state: Path
     url: str
     folder: Path | None = None
     """Where copies are put for whoever serves them; None where the state folder itself is served."""
 
-    def address(self, identity: Identity) -> str:
-        """The address of an evaluation's report."""
-        outputs = identity.outputs
-        parts = outputs.suite, outputs.version, identity.id, PAGE
-        return "/".join((self.url, *map(quote, parts)))
+    def address(self, page: Path) -> str:
+        """The address of a page of the state folder."""
+        return "/".join((self.url, *map(quote, page.relative_to(self.state).parts)))
 
-    def publish(self, identity: Identity, report: Path) -> None:
+    def publish(self, pages: Iterable[Path]) -> None:
+        """Copy pages to where they find each other as they do in the state folder."""
+        for page in pages:
+            self._copy(page, page)
+
+    def publish_report(self, report: Path) -> None:
         """Copy an evaluation's report, as page and as text, also to where the latest one is found."""
-        if self.folder is None:
-            return
-        outputs = identity.outputs
         for name in (PAGE, TWIN):
             source = report.with_name(name)
-            for place in (identity.id, LATEST) if source.is_file() else ():
-                target = self.folder / outputs.suite / outputs.version / place / name
-                try:
-                    with replacing(target) as temporary:
-                        shutil.copyfile(source, temporary)
-                except OSError as error:
-                    reason = f"the report cannot be copied there: {error.strerror}"
-                    remedy = f"See to {VARIABLE}, its disk and permissions."
-                    raise BadInput([Problem(shown_path(target), 0, "", reason, remedy)]) from None
+            if source.is_file():
+                self._copy(source, source)
+                self._copy(source, source.parent.with_name(LATEST) / name)
+
+    def _copy(self, source: Path, place: Path) -> None:
+        if self.folder is None:
+            return
+        target = self.folder / place.relative_to(self.state)
+        try:
+            with replacing(target) as temporary:
+                shutil.copyfile(source, temporary)
+        except OSError as error:
+            reason = f"the report cannot be copied there: {error.strerror}"
+            remedy = f"See to {VARIABLE}, its disk and permissions."
+            raise BadInput([Problem(shown_path(target), 0, "", reason, remedy)]) from None
 
 
 def report_shelf(state: Path) -> Shelf | None:
     """From where reports are served: what the environment says, else what `eval-pipeline ui` noted."""
     if given := os.environ.get(VARIABLE):
-        return _given(given)
+        return Shelf(state, *_given(given))
     noted = state / ADDRESS_FILE
-    return Shelf(file_bytes(noted, LONGEST_NAME).decode().strip()) if noted.is_file() else None
+    return Shelf(state, file_bytes(noted, LONGEST_NAME).decode().strip()) if noted.is_file() else None
 
 
-def _given(text: str) -> Shelf:
+def _given(text: str) -> tuple[str, Path]:
     match = _FOLDER_AND_URL.fullmatch(text)
     folder = Path(match["folder"]).expanduser() if match else None
     if match is None or folder is None or not folder.is_absolute():
         remedy = "Write FOLDER=URL: an absolute folder, and the address under which it is served."
         raise bad_value(VARIABLE, f"{text!r} is not a folder and a URL", remedy)
-    return Shelf(match["url"].rstrip("/"), folder)
+    return match["url"].rstrip("/"), folder
 
 
 def note_address(state: Path, url: str) -> None:

@@ -151,3 +151,16 @@ def test_leftovers_of_killed_processes_go_after_a_day(evaluated: Project, days: 
     names = {name for kind, name in gone(evaluated) if kind == "leftover"}
     expected = {".loading-77.parquet", ".x.removed.tmp", ".guess.json.k3.tmp", "piece"}
     assert names == (expected if days else set())
+
+
+def test_old_weekly_pages_go_and_the_last_stays(toy: Project) -> None:
+    for suite, weeks in {"toy": 3, "gone": 1}.items():
+        folder = toy.state / "weekly" / suite
+        folder.mkdir(parents=True)
+        for week in range(1, weeks + 1):
+            page = folder / f"2025-W{week:02}.html"
+            page.write_text("<p>a week")
+            os.utime(page, (OLD + week, OLD + week))
+    assert gone(toy) == [], "three are few"
+    assert gone(toy, Keeping(last=1)) == [("weekly page", "2025-W01.html"), ("weekly page", "2025-W02.html")]
+    assert gone(toy, Keeping(1, 300 * DAY)) == [], "and they are young"

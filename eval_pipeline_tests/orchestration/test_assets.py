@@ -230,7 +230,7 @@ def test_the_report_is_linked_and_published_as_the_environment_says(
         result = run_chain(toy, instance, "toy", "guess-v1.0")
         evaluation = Store(toy.state).evaluation("toy", "guess-v1.0")
         assert evaluation
-        page = f"https://reports.example/toy/guess-v1.0/{evaluation.id}/report.html"
+        page = f"https://reports.example/evaluations/toy/guess-v1.0/{evaluation.id}/report.html"
         assert report_metadata(result)["page"] == page
         found = {each.check_name: each.metadata for each in result.get_asset_check_evaluations()}
         assert found["gate_accuracy"]["page"].value == found["regression"]["page"].value == page

@@ -37,9 +37,10 @@ def test_without_a_server_there_is_no_address(tmp_path: Path) -> None:
 def test_what_the_ui_noted_is_the_address(tmp_path: Path) -> None:
     note_address(tmp_path, "http://127.0.0.1:3001")
     shelf = report_shelf(tmp_path)
-    assert shelf == Shelf("http://127.0.0.1:3001")
-    assert shelf.address(IDENTITY) == f"http://127.0.0.1:3001/toy/guess-v1.0/{IDENTITY.id}/report.html"
-    shelf.publish(IDENTITY, Store(tmp_path).report_path(IDENTITY))
+    assert shelf == Shelf(tmp_path, "http://127.0.0.1:3001")
+    place = f"evaluations/toy/guess-v1.0/{IDENTITY.id}/report.html"
+    assert shelf.address(Store(tmp_path).page_path(IDENTITY)) == f"http://127.0.0.1:3001/{place}"
+    shelf.publish_report(Store(tmp_path).report_path(IDENTITY))
     assert [path.name for path in tmp_path.iterdir()] == ["reports.url"], "what is served is not copied"
 
 
@@ -56,7 +57,7 @@ def test_the_environment_names_a_folder_and_an_address(
 ) -> None:
     note_address(tmp_path, "http://127.0.0.1:3001")
     monkeypatch.setenv(VARIABLE, given)
-    assert report_shelf(tmp_path) == Shelf(url, Path(folder))
+    assert report_shelf(tmp_path) == Shelf(tmp_path, url, Path(folder))
 
 
 @pytest.mark.parametrize(
@@ -80,14 +81,15 @@ def test_anything_else_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_report_is_copied_to_its_address_and_as_the_latest(tmp_path: Path) -> None:
-    store, shelf = Store(tmp_path / "state"), Shelf("https://host", tmp_path / "out")
+    store = Store(tmp_path / "state")
+    shelf = Shelf(tmp_path / "state", "https://host", tmp_path / "out")
     path = store.keep_report(IDENTITY, "first")
-    shelf.publish(IDENTITY, path)
+    shelf.publish_report(path)
     path.with_name("report.html").write_text("<p>page")
     store.keep_report(IDENTITY, "second")
-    shelf.publish(IDENTITY, path)
+    shelf.publish_report(path)
     copies = {
-        str(file.relative_to(tmp_path / "out" / "toy" / "guess-v1.0")): file.read_text()
+        str(file.relative_to(tmp_path / "out" / "evaluations" / "toy" / "guess-v1.0")): file.read_text()
         for file in (tmp_path / "out").rglob("*")
         if file.is_file()
     }
@@ -103,4 +105,4 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     path = Store(tmp_path / "state").keep_report(IDENTITY, "text")
     with pytest.raises(BadInput, match=f"cannot be copied there.*{VARIABLE}"):
-        Shelf("https://host", tmp_path / "out").publish(IDENTITY, path)
+        Shelf(tmp_path / "state", "https://host", tmp_path / "out").publish_report(path)
