@@ -21,6 +21,8 @@ from eval_pipeline_tests.cli import recorded_toy
 
 CASES = 6
 FAULTY = "FAULT"
+NONE = "none"
+"""After all the faults, everything is as it was."""
 """What the sound of one case is."""
 RUN = ("run", "toy", "--prompt", BEFORE)
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -201,20 +203,19 @@ def serving() -> Iterator[Server]:
 
 
 def misbehave(pristine: Pristine, names: tuple[str, ...] = tuple(FAULTS)) -> list[Tried]:
-    """Run the toy with each of the faults, and once more without."""
+    """Run the toy with one fault after the other, whose traces stay, and at the end once without."""
     tried = []
+    project = pristine.project
     with serving() as server:
-        for name in names:
-            project = pristine.project
-            _configure(project, server.url)
-            server.fault = FAULTS[name]
-            first = attempt(project, *RUN)
-            trouble = first.trouble or _lost(project, CASES - 1)
-            server.fault = None
-            again = attempt(project, *RUN, "--sample", "again")
-            trouble = trouble or again.trouble or _lost(project, CASES)
+        _configure(project, server.url)
+        for name in (*names, NONE):
+            server.fault = FAULTS.get(name)
+            run = attempt(project, *RUN, "--sample", name.replace(" ", "-"))
+            trouble = run.trouble or _lost(project, CASES - bool(server.fault))
             tried.append(ended("HTTP fault", name, trouble))
-            pristine.restore()
+            if trouble:
+                pristine.restore()
+                _configure(project, server.url)
     return tried
 
 

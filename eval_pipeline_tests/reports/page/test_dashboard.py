@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -154,11 +155,15 @@ def test_ages_are_those_of_today(page: Page) -> None:
 @in_browser
 def test_it_fits_every_screen_in_light_and_dark(page: Page) -> None:
     backgrounds = set()
-    for width in (360, 1600):
+    for width in (360, 1280, 1600):
         for scheme in ("light", "dark"):
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+            if width >= 1280:
+                around = page.locator(".scroll:has(.stands)")
+                hidden = around.evaluate("element => element.scrollWidth - element.clientWidth")
+                assert hidden == 0, "the last column is to be read without scrolling"
             backgrounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert len(backgrounds) == 2
 
@@ -210,3 +215,16 @@ def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, written: P
                 if each["impact"] in ("serious", "critical")
             ]
             assert serious == [], (file.name, scheme)
+
+
+def test_copies_for_another_server_find_each_other(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_PIPELINE_REPORTS", f"{tmp_path}=https://reports.example")
+    publish(Project(written.parent.parent), weekly=["toy"], now=NOW)
+    copies = {path.relative_to(tmp_path).parts[0]: path for path in tmp_path.rglob("*.html")}
+    assert set(copies) == {"dashboard.html", "weekly", "evaluations"}
+    for page in copies.values():
+        links = re.findall(r'href="([^"#:]+)"', page.read_text())
+        assert all((page.parent / unquote(link)).is_file() for link in links)
+        assert links or page.name == "report.html"
