@@ -221,10 +221,10 @@ def test_copies_for_another_server_find_each_other(
     written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVAL_PIPELINE_REPORTS", f"{tmp_path}=https://reports.example")
-    publish(Project(written.parent.parent), weekly=["toy"], now=NOW)
-    copies = {path.relative_to(tmp_path).parts[0]: path for path in tmp_path.rglob("*.html")}
+    publish(Project(written.parent.parent, written.parent), weekly=["toy"], now=NOW)
+    copies = {path.relative_to(tmp_path).parts[0]: path for path in tmp_path.rglob("*.*")}
     assert set(copies) == {"dashboard.html", "weekly", "evaluations"}
     for page in copies.values():
         links = re.findall(r'href="([^"#:]+)"', page.read_text())
         assert all((page.parent / unquote(link)).is_file() for link in links)
-        assert links or page.name == "report.html"
+        assert links or page.name == "report.md"
