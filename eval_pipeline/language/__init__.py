@@ -2,6 +2,7 @@
 
 # fmt: off
 __all__ = [
-    "accuracy", "bm25", "embedder", "negation", "patterns", "sentences", "stems", "word_lists",
+    "accuracy", "bm25", "embedder", "embedding_endpoint", "negation", "patterns", "sentences", "stems",
+    "word_lists",
 ]
 # fmt: on

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from eval_pipeline.declarative.cells import Row, as_flag, as_list, as_text, shown
 from eval_pipeline.declarative.kinds import Kind
 from eval_pipeline.declarative.scorers.base import GOOD, Count, Fraction, Reply, Scorer, needed
-from eval_pipeline.language.accuracy import default_accuracy
-from eval_pipeline.language.embedder import default_embedder, similarity
+from eval_pipeline.language.accuracy import default_accuracy, measure
+from eval_pipeline.language.embedder import Embedder, default_embedder, similarity
+from eval_pipeline.language.embedding_endpoint import USABLE, EmbeddingEndpoint
 from eval_pipeline.language.sentences import split_sentences
 from eval_pipeline.metrics.rouge import rouge
 from eval_pipeline.metrics.text import normalize, word_count
@@ -96,27 +97,41 @@ class Rouge(Compared, frozen=True, kw_only=True, rename={"of": "rouge"}):
 
 
 class Similarity(Compared, frozen=True, kw_only=True, rename={"of": "similarity"}):
-    """How alike reply and expected text are in meaning: the cosine of the embedder that needs no network."""
+    """How alike reply and expected text are in meaning: the cosine by an embedder, offline or at a URL."""
 
     of: str
+    endpoint: str = ""
+    model: str = ""
+    key_variable: str = ""
 
     key = "similarity"
     about = "Cosine of the reply's and the expected text's meaning"
 
+    def __post_init__(self) -> None:
+        if bool(self.endpoint) != bool(self.model) or (self.key_variable and not self.endpoint):
+            raise ValueError("`endpoint` and `model` stand together, and `key_variable` only with them")
+        if self.endpoint and not USABLE.fullmatch(self.endpoint):
+            raise ValueError("`endpoint` is a URL such as https://host/v1, without credentials or query")
+
     def values(self, replies: Sequence[Reply], wanted: Sequence[str]) -> Values:
         """The cosine of every reply."""
-        embed = default_embedder().embed
+        embed = self._embedder.embed
         return similarity(embed([reply.text for reply in replies]), embed(wanted))
 
     def models(self, name: str) -> tuple[Model, ...]:
         """The embedder."""
-        return (Model(default_embedder().name, (name,), _measure_embedder),)
+        return (Model(self._embedder.name, (name,), self._measure),)
 
+    @property
+    def _embedder(self) -> Embedder:
+        if self.endpoint:
+            return EmbeddingEndpoint(self.endpoint, self.model, self.key_variable)
+        return default_embedder()
 
-def _measure_embedder() -> Measured:
-    measured = default_accuracy()
-    told = f"{measured.accuracy:.1%} right on {measured.pairs} labelled pairs of texts"
-    return Measured(measured.accuracy, told)
+    def _measure(self) -> Measured:
+        measured = measure(self._embedder) if self.endpoint else default_accuracy()
+        told = f"{measured.accuracy:.1%} right on {measured.pairs} labelled pairs of texts"
+        return Measured(measured.accuracy, told)
 
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
