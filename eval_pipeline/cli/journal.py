@@ -68,11 +68,21 @@ def purge(suite: str | None, days: int | None, yes: bool) -> None:
     if days is not None:
         which += f" that are older than {counted(days, 'day')}"
     with journal:
-        if not yes and not click.confirm(f"Forget the answers {which}? Asking again has to be paid for"):
+        if not yes and not _wanted(f"Forget the answers {which}? Asking again has to be paid for"):
             say("Nothing was forgotten.")
             return
         before = None if days is None else (datetime.now(UTC) - timedelta(days=days)).isoformat()
         say(f"{counted(journal.purge(suite=suite, before=before), 'answer')} forgotten.")
+
+
+def _wanted(question: str) -> bool:
+    """What somebody says to a question, where there is somebody."""
+    try:
+        return click.confirm(question)
+    except click.Abort as abort:
+        if isinstance(abort.__context__, EOFError):
+            raise bad_value("--yes", "nobody is there to be asked", "Give --yes where none can be.") from None
+        raise
 
 
 @command.command("reset-limits")

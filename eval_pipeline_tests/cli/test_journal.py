@@ -41,6 +41,8 @@ def test_the_command_shows_and_forgets(here: str) -> None:
         assert "2 calls for $0.5000; 1 answer reused." in shown
         assert msgspec.json.decode(run("stats", "--json")[1], type=list[Usage]) == journal.stats()
         assert "Nothing was forgotten." in run("purge", "--suite", "other", answer="n\n")[1]
+        nobody = CliRunner().invoke(command, ["purge", "--suite", "other"], input="")
+        assert "nobody is there to be asked. Give --yes" in str(nobody.exception)
         assert run("purge", "--older-than", "30", "--yes") == (0, "1 answer forgotten.\n")
         assert "1 answer forgotten." in run("purge", "--suite", "other", answer="y\n")[1]
         assert journal.stats() == []
