@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +102,7 @@ class Module:
 
     def __post_init__(self) -> None:
         if self.text or self.file.is_file():
-            self._add(ast.parse(self.text or self.file.read_bytes()).body)
+            self._add(_parsed(self.text.encode() or self.file.read_bytes()))
 
     @property
     def parent(self) -> str:
@@ -186,6 +186,12 @@ class Module:
         if not simple:
             self.effects.append(statement)
             self._import_all([node])
+
+
+@lru_cache(maxsize=2**10)
+def _parsed(code: bytes) -> list[ast.stmt]:
+    """The statements of a module; what several closures read is in memory once."""
+    return ast.parse(code).body
 
 
 def _never_runs(node: ast.If) -> bool:
