@@ -9,6 +9,8 @@ from pathlib import Path
 
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import Project
+from eval_pipeline.scoring.identity import engine_version, prober_version, scorer_version
+from eval_pipeline.suites import decomposition
 
 LATER = (
     *("dagster._core.execution.execute_in_process", "dagster._core.executor.in_process"),
@@ -25,6 +27,9 @@ for name in LATER:
 
 with tempfile.TemporaryDirectory() as folder:
     open_instance(Project(Path(folder), Path(folder, ".eval"))).dispose()
+
+for identity in (scorer_version, prober_version, engine_version):
+    identity(decomposition.SUITE)
 
 gc.collect()
 gc.freeze()  # what is shared with all commands is copied for none of them

@@ -109,6 +109,11 @@ class Module:
         """The package that it lies in."""
         return self.name.rpartition(".")[0]
 
+    @property
+    def place(self) -> str:
+        """Its name as that of a file, from which relative imports climb."""
+        return f"{self.name}.__init__" if self.file.name == INIT else self.name
+
     @cached_property
     def entries(self) -> dict[str, Path]:
         """The files and folders beside it that may be data."""
@@ -133,30 +138,11 @@ class Module:
         kept = [file for file in files if file.suffix != ".py" and COMPILED not in file.parts]
         return files_hash(kept) if kept else ""
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]:
-        """The names that an import binds, and to what; `*` for all names of a module."""
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                name = each.name if each.asname else each.name.partition(".")[0]
-                yield each.asname or name, Imported(name)
-            return
-        package = self.name.split(".") + ["__init__"] * (self.file.name == INIT)
-        above = package[: -node.level] if node.level else []
-        module = ".".join([*above, *([node.module] if node.module else [])])
-        for each in node.names:
-            yield each.asname or each.name, Imported(module, each.name)
-
-    def run_by(self, node: ast.Import | ast.ImportFrom) -> list[str]:
-        """What an import may run as a module."""
-        if isinstance(node, ast.Import):
-            return [each.name for each in node.names]
-        return [target.path for _, target in self.imported(node)]
-
     def _add(self, body: Iterable[ast.stmt]) -> None:
         for node in body:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
-                self.runs += self.run_by(node)
+                self.runs += run_by(node, self.place)
             elif isinstance(node, ast.If) and _never_runs(node):
                 self._import_all(node.body)
                 self._add(node.orelse)
@@ -164,7 +150,7 @@ class Module:
                 self._bind(node)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for name, target in self.imported(node):
+        for name, target in imported(node, self.place):
             if name == "*":
                 self.stars.append(target.module)
             else:
@@ -188,9 +174,29 @@ class Module:
             self._import_all([node])
 
 
+def imported(node: ast.Import | ast.ImportFrom, place: str) -> Iterator[tuple[str, Imported]]:
+    """The names that an import in a module binds, and to what; `*` for all names of a module."""
+    if isinstance(node, ast.Import):
+        for each in node.names:
+            name = each.name if each.asname else each.name.partition(".")[0]
+            yield each.asname or name, Imported(name)
+        return
+    above = place.split(".")[: -node.level] if node.level else []
+    module = ".".join([*above, *([node.module] if node.module else [])])
+    for each in node.names:
+        yield each.asname or each.name, Imported(module, each.name)
+
+
+def run_by(node: ast.Import | ast.ImportFrom, place: str) -> list[str]:
+    """What an import in a module may run as a module."""
+    if isinstance(node, ast.Import):
+        return [each.name for each in node.names]
+    return [target.path for _, target in imported(node, place)]
+
+
 @lru_cache(maxsize=2**10)
 def _parsed(code: bytes) -> list[ast.stmt]:
-    """The statements of a module; what several closures read is in memory once."""
+    """The statements of a module. The same code is there once, however many closures read it."""
     return ast.parse(code).body
 
 
