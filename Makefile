@@ -29,7 +29,8 @@ locked = $(call packages,--require-hashes --requirement $(1))
 demo: install
 	@$(BIN)/eval-pipeline demo --port $(PORT) --reports-port $(REPORTS_PORT) $(if $(filter 0,$(UI)),--no-ui) || [ $$? -eq 1 ]  # 1: a version is blocked
 
-test: lint types tests
+test: $(VENV)/tested local
+	@$(MAKE) --no-print-directory --jobs 3 lint types tests
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .

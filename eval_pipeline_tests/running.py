@@ -45,8 +45,7 @@ _FORKING.set_forkserver_preload(
     [
         __name__,
         *(f"eval_pipeline.cli.{name}" for name in ("run", "gate", "compare", "baseline", "score")),
-        *("eval_pipeline.orchestration.dagster_private", "dagster._daemon.asset_daemon"),
-        *("hypothesis", "pandas", "rapidfuzz.distance", "scipy.special"),
+        "eval_pipeline_tests.warm",
     ]
 )
 """Shared by all commands of a worker: what takes longest to import."""

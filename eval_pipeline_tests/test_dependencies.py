@@ -6,7 +6,8 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -47,16 +48,26 @@ def imports_of(body: list[ast.stmt], *, inside: bool) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+@cache
+def trees_in(folder: Path) -> list[ast.Module]:
+    return [ast.parse(file.read_bytes()) for file in folder.rglob("*.py")]
+
+
 def imported(folder: Path, *, inside: bool) -> set[str]:
     """The modules of others that a package imports."""
-    trees = [ast.parse(file.read_bytes()) for file in folder.rglob("*.py")]
-    modules = {name for tree in trees for name in imports_of(tree.body, inside=inside)}
+    modules = {name for tree in trees_in(folder) for name in imports_of(tree.body, inside=inside)}
     return modules - set(sys.stdlib_module_names) - {folder.name}
+
+
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """The packages that each module comes from."""
+    return packages_distributions()
 
 
 def undeclared(modules: set[str], declared: set[str]) -> set[str]:
     """Modules that come from no declared package."""
-    known = packages_distributions()
+    known = installed()
     return {
         module
         for module in modules
@@ -66,25 +77,28 @@ def undeclared(modules: set[str], declared: set[str]) -> set[str]:
 
 def unused(modules: set[str], declared: set[str]) -> set[str]:
     """Declared packages that no module comes from."""
-    known = packages_distributions()
+    known = installed()
     return declared - {canonicalize_name(each) for module in modules for each in known.get(module, ())}
 
 
-IMPORTED = imported(REPOSITORY / "eval_pipeline", inside=True)
-LOCAL = {"xllamacpp"} if "xllamacpp" not in packages_distributions() else set()
-"""What `make local` installs, where nobody ran it."""
+PRODUCT = REPOSITORY / "eval_pipeline"
+
+
+def local() -> set[str]:
+    """What `make local` installs, where nobody ran it."""
+    return {"xllamacpp"} - installed().keys()
 
 
 def test_every_import_is_declared() -> None:
-    assert undeclared(IMPORTED, NEEDED | OPTIONAL) == LOCAL
+    assert undeclared(imported(PRODUCT, inside=True), NEEDED | OPTIONAL) == local()
 
 
 def test_what_is_imported_at_once_is_no_extra() -> None:
-    assert undeclared(imported(REPOSITORY / "eval_pipeline", inside=False), NEEDED) == set()
+    assert undeclared(imported(PRODUCT, inside=False), NEEDED) == set()
 
 
 def test_everything_declared_is_used() -> None:
-    assert unused(IMPORTED, NEEDED | OPTIONAL) == NOT_IMPORTED.keys() | LOCAL
+    assert unused(imported(PRODUCT, inside=True), NEEDED | OPTIONAL) == NOT_IMPORTED.keys() | local()
 
 
 def test_an_import_that_is_not_declared_and_a_package_that_is_not_used_are_seen(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,11 +149,9 @@ def climbing(imports: list[Import]) -> list[str]:
     return [str(each) for each in imports if LEVELS[each.package] >= LEVELS[part_of(each.importer)]]
 
 
+@cache
 def all_imports() -> list[Import]:
     return [each for file in sorted(PRODUCT.rglob("*.py")) for each in imports_in(file, file.read_text())]
-
-
-IMPORTS = all_imports()
 
 
 def cycles(imports: list[Import]) -> list[str]:
@@ -179,26 +178,30 @@ def test_every_part_has_a_layer() -> None:
 
 
 def test_layers_point_one_way() -> None:
-    assert not climbing(IMPORTS)
+    assert not climbing(all_imports())
 
 
 def test_no_package_imports_itself_over_others() -> None:
-    assert not cycles(IMPORTS)
+    assert not cycles(all_imports())
 
 
 def test_storage_knows_no_policy() -> None:
     policy = {"decisions", "stages", "asking", "engines", "reports", "orchestration", "automation", "cli"}
-    assert not [str(each) for each in IMPORTS if part_of(each.importer) == "store" and each.package in policy]
+    assert not [
+        str(each) for each in all_imports() if part_of(each.importer) == "store" and each.package in policy
+    ]
 
 
 def test_suites_import_the_kit_only() -> None:
     loader = PRODUCT / "suites" / "__init__.py"
-    of_suites = [each for each in IMPORTS if part_of(each.importer) == "suites" and each.importer != loader]
+    of_suites = [
+        each for each in all_imports() if part_of(each.importer) == "suites" and each.importer != loader
+    ]
     assert not [str(each) for each in of_suites if each.package not in SUITES_MAY_IMPORT]
 
 
 def test_nothing_imports_the_definitions() -> None:
-    assert not [str(each) for each in IMPORTS if each.package == "definitions"]
+    assert not [str(each) for each in all_imports() if each.package == "definitions"]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +251,7 @@ def test_exported_names_are_imported_through_their_package() -> None:
     }
     around = [
         str(each)
-        for each in IMPORTS
+        for each in all_imports()
         if each.module.count(".") > 1 and each.name in exports.get(each.package, ())
     ]
     assert not around

@@ -58,6 +58,7 @@ def load() -> None:
     """Import what commands need, once for all children."""
     for name in COMMANDS:
         importlib.import_module(f"eval_pipeline.cli.{name}")
+    importlib.import_module("eval_pipeline_tests.warm")
 
 
 def last_line(text: str) -> str:

@@ -27,9 +27,8 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
         for name in {PACKAGE, project.own_suites.name, *files, *golden}:
             extract(project, commit, base, name)
         before, now = _code(project, base), _code(project, project.root)
-        everywhere = (
-            set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {"evaluation code"}
-        )
+        same = not _held(project) or _same(before, now, lambda code: code.shared(*EVALUATION))
+        everywhere = set() if same else {"evaluation code"}
         return {suite: everywhere | _changed(before, now, suite) for suite in suites}
 
 
@@ -52,7 +51,7 @@ def _same(before: Code, now: Code, part: Callable[[Code], str]) -> bool:
 
 def _code(project: Project, tree: Path) -> Code:
     """The code of a project in a tree. A project without the package uses the one that runs."""
-    held = (project.root / PACKAGE / "suites").is_dir()
+    held = _held(project)
     package = tree / PACKAGE if held else Path(__file__).parent.parent
 
     def declared(suite: str) -> str | None:
@@ -61,3 +60,8 @@ def _code(project: Project, tree: Path) -> Code:
 
     own = None if held else tree
     return Code(package, tree / project.own_suites.relative_to(project.root), declared=declared, project=own)
+
+
+def _held(project: Project) -> bool:
+    """Whether a project has the package in it, so that a change may touch it."""
+    return (project.root / PACKAGE / "suites").is_dir()

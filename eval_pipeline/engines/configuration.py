@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from pydantic import Field, create_model
 
 from eval_pipeline.engines.interface import Engine
 from eval_pipeline.engines.journal import JUDGE
-from eval_pipeline.engines.kinds import EngineEntry, MeteredEntry, Use, any_entry
+from eval_pipeline.engines.kinds import EngineEntry, MeteredEntry, Use, any_entry, kinds
 from eval_pipeline.files import Violation
 from eval_pipeline.files.models import Model, field_at, read_model
 from eval_pipeline.files.words import did_you_mean
@@ -34,8 +35,14 @@ class EnginesFile(Model):
 
 def engines_model() -> type[EnginesFile]:
     """The content of `engines.yaml`, with the kinds that are registered."""
+    return _model_of(tuple(kinds().items()))
+
+
+@cache  # pydantic searches the whole stack of calls for each model that is made
+def _model_of(known: tuple[tuple[str, type[EngineEntry]], ...]) -> type[EnginesFile]:
     described = EnginesFile.model_fields["engines"]
-    engines: Any = (dict[str, any_entry()], Field(description=described.description))  # type: ignore[misc]
+    entry = any_entry(dict(known))
+    engines: Any = (dict[str, entry], Field(description=described.description))  # type: ignore[valid-type]
     return create_model("EnginesFile", __base__=EnginesFile, __doc__=EnginesFile.__doc__, engines=engines)
 
 

@@ -8,7 +8,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
@@ -138,16 +138,20 @@ def register(entry: Entry) -> Entry:
 
 def kinds() -> Mapping[str, type[EngineEntry]]:
     """Every kind by its name, in the order of their names."""
+    _import_kinds()
+    return dict(sorted(_registered.items()))
+
+
+@cache
+def _import_kinds() -> None:
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         source = Path(__file__).with_name(f"{module.name}.py")
         if _REGISTERS.search(source.read_text(encoding="utf-8")):
             importlib.import_module(f"{__package__}.{module.name}")
-    return dict(sorted(_registered.items()))
 
 
-def any_entry() -> Any:
-    """The type of an entry of any kind."""
-    known = kinds()
+def any_entry(known: Mapping[str, type[EngineEntry]]) -> Any:
+    """The type of an entry of any of some kinds."""
 
     def of_its_kind(value: Any, other: ValidatorFunctionWrapHandler) -> EngineEntry:
         if not isinstance(value, dict):

@@ -93,19 +93,16 @@ class _Made:
         rows = self.rows(*roles)
         if not rows:
             return "None, in the answers that fail.", ()
-        answers = sum(any(row.kind in self._kinds(roles) for row in each.diagnoses) for each in self.failing)
-        kinds = Counter(row.kind for _, row in rows).most_common()
+        kinds = Counter(row.kind for _, row in rows)
+        answers = sum(any(row.kind in kinds for row in each.diagnoses) for each in self.failing)
         named = [
             f"{times:,} × {kind_of(self.material.vocabulary, kind).words}"
-            for kind, times in kinds[:MOST_KINDS]
+            for kind, times in kinds.most_common(MOST_KINDS)
         ]
         head = (
             f"{len(rows):,} in {answers:,} of {counted(len(self.failing), 'failing answer')} that can be read"
         )
         return f"{head}: {'; '.join(named)}.", _most_met(rows)
-
-    def _kinds(self, roles: Sequence[Role]) -> set[str]:
-        return {row.kind for _, row in self.rows(*roles)}
 
     def rate(self, observations: Iterable[Observation], *roles: Role) -> float | None:
         """How many there are in an answer, on average."""

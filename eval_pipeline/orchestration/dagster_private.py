@@ -1,11 +1,12 @@
 """The one door to Dagster's private parts; importing it fails when Dagster moved one of them.
 
-Two parts save time where nothing is asked. Dagster's event log opens and closes a file for each of the
-some 160 events of an evaluation, which is half of a run; here its files stay open. To keep what steps
-print, Dagster starts four processes; here it goes to the caller. And of a run that is deleted Dagster keeps
-what its checks said; here that is deleted, too. And to a run in this process Dagster gives no code location,
-so that neither the home page nor the timeline nor the job's page would show it; here it gets the one that the
-UI loads. Without them Dagster's own way serves.
+Three parts save time where nothing is asked. Dagster's event log opens and closes a file for each of the
+some 160 events of an evaluation, which is half of a run; here its files stay open. For each database that it
+opens, Dagster reads the hundred files of its migrations; here they are read once. To keep what steps print,
+Dagster starts four processes; here it goes to the caller. And of a run that is deleted Dagster keeps what its
+checks said; here that is deleted, too. And to a run in this process Dagster gives no code location, so that
+neither the home page nor the timeline nor the job's page would show it; here it gets the one that the UI
+loads. Without them Dagster's own way serves.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +27,7 @@ from dagster._core.remote_origin import (
 )
 from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
+from dagster._core.storage.sql import ScriptDirectory  # type: ignore[attr-defined]
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ INHERITED = ("_connect", "conn_string_for_shard", "path_for_shard")
 for _name in INHERITED:
     if not hasattr(SqliteEventLogStorage, _name):
         raise ImportError(f"Dagster's SqliteEventLogStorage has no {_name}")
+
+# By the configuration, of which Dagster itself keeps one for each kind of database.
+ScriptDirectory.from_config = cache(ScriptDirectory.from_config)  # type: ignore[method-assign]
 
 
 def settings_of_a_run(configured: Mapping[str, Any], state: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -112,7 +112,7 @@ def scorer_version(suite: Suite) -> str:
 
 def prober_version(suite: Suite) -> str:
     """The hash of the code that probes a suite, as this process runs it."""
-    return _code(_folders(), *_declared(suite)).prober(suite.name)
+    return _prober(_folders(), suite.name, *_declared(suite))
 
 
 def engine_version(suite: Suite) -> str:
@@ -146,7 +146,7 @@ def _declared(suite: Suite) -> tuple[str, Path | None]:
     return (suite.source, suite.root) if isinstance(suite, DeclaredSuite) else ("", None)
 
 
-@cache
+@lru_cache(maxsize=8)
 def _code(folders: tuple[Path, ...], source: str = "", project: Path | None = None) -> Code:
     return (
         Code(*folders, declared=lambda suite: source or None, project=project) if source else Code(*folders)
@@ -156,6 +156,11 @@ def _code(folders: tuple[Path, ...], source: str = "", project: Path | None = No
 @cache
 def _scorer(folders: tuple[Path, ...], suite: str, source: str, project: Path | None) -> str:
     return _code(folders, source, project).scorer(suite)
+
+
+@cache
+def _prober(folders: tuple[Path, ...], suite: str, source: str, project: Path | None) -> str:
+    return _code(folders, source, project).prober(suite)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,12 +102,17 @@ class Module:
 
     def __post_init__(self) -> None:
         if self.text or self.file.is_file():
-            self._add(ast.parse(self.text or self.file.read_bytes()).body)
+            self._add(_parsed(self.text.encode() or self.file.read_bytes()))
 
     @property
     def parent(self) -> str:
         """The package that it lies in."""
         return self.name.rpartition(".")[0]
+
+    @property
+    def place(self) -> str:
+        """Its name as that of a file, from which relative imports climb."""
+        return f"{self.name}.__init__" if self.file.name == INIT else self.name
 
     @cached_property
     def entries(self) -> dict[str, Path]:
@@ -133,30 +138,11 @@ class Module:
         kept = [file for file in files if file.suffix != ".py" and COMPILED not in file.parts]
         return files_hash(kept) if kept else ""
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]:
-        """The names that an import binds, and to what; `*` for all names of a module."""
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                name = each.name if each.asname else each.name.partition(".")[0]
-                yield each.asname or name, Imported(name)
-            return
-        package = self.name.split(".") + ["__init__"] * (self.file.name == INIT)
-        above = package[: -node.level] if node.level else []
-        module = ".".join([*above, *([node.module] if node.module else [])])
-        for each in node.names:
-            yield each.asname or each.name, Imported(module, each.name)
-
-    def run_by(self, node: ast.Import | ast.ImportFrom) -> list[str]:
-        """What an import may run as a module."""
-        if isinstance(node, ast.Import):
-            return [each.name for each in node.names]
-        return [target.path for _, target in self.imported(node)]
-
     def _add(self, body: Iterable[ast.stmt]) -> None:
         for node in body:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
-                self.runs += self.run_by(node)
+                self.runs += run_by(node, self.place)
             elif isinstance(node, ast.If) and _never_runs(node):
                 self._import_all(node.body)
                 self._add(node.orelse)
@@ -164,7 +150,7 @@ class Module:
                 self._bind(node)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for name, target in self.imported(node):
+        for name, target in imported(node, self.place):
             if name == "*":
                 self.stars.append(target.module)
             else:
@@ -186,6 +172,32 @@ class Module:
         if not simple:
             self.effects.append(statement)
             self._import_all([node])
+
+
+def imported(node: ast.Import | ast.ImportFrom, place: str) -> Iterator[tuple[str, Imported]]:
+    """The names that an import in a module binds, and to what; `*` for all names of a module."""
+    if isinstance(node, ast.Import):
+        for each in node.names:
+            name = each.name if each.asname else each.name.partition(".")[0]
+            yield each.asname or name, Imported(name)
+        return
+    above = place.split(".")[: -node.level] if node.level else []
+    module = ".".join([*above, *([node.module] if node.module else [])])
+    for each in node.names:
+        yield each.asname or each.name, Imported(module, each.name)
+
+
+def run_by(node: ast.Import | ast.ImportFrom, place: str) -> list[str]:
+    """What an import in a module may run as a module."""
+    if isinstance(node, ast.Import):
+        return [each.name for each in node.names]
+    return [target.path for _, target in imported(node, place)]
+
+
+@lru_cache(maxsize=2**10)
+def _parsed(code: bytes) -> list[ast.stmt]:
+    """The statements of a module. The same code is there once, however many closures read it."""
+    return ast.parse(code).body
 
 
 def _never_runs(node: ast.If) -> bool:

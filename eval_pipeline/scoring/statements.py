@@ -3,9 +3,10 @@
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from eval_pipeline.scoring.sources import Imported, Statement
+from eval_pipeline.scoring.sources import Imported, Statement, imported, run_by
 
 Chain = tuple[str, ...]
 """A name with the attributes that are looked up on it: `kit.score.__doc__`."""
@@ -43,18 +44,23 @@ class _Scope:
 
 
 def read(statement: Statement) -> Reading:
-    """Read one statement."""
-    reader = _Reader(statement)
-    reader.visit(statement.node)
+    """Read one statement. What the same code says in the same module was perhaps read before."""
+    return _read(statement.node, statement.module.place)
+
+
+@lru_cache(maxsize=2**14)
+def _read(node: ast.stmt | ast.keyword, place: str) -> Reading:
+    reader = _Reader(place)
+    reader.visit(node)
     reader.reading.names |= reader.scopes[0].used
     return reader.reading
 
 
 class _Reader:
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, place: str) -> None:
         self.reading = Reading()
         self.scopes = [_Scope("module")]
-        self._module = statement.module
+        self._place = place
         self._write = self.reading.parts.append
         self._special: dict[type[ast.AST], Callable[[Any], None]] = {
             ast.Import: self._import,
@@ -94,10 +100,10 @@ class _Reader:
         self._write(")")
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        self.reading.runs.update(self._module.run_by(node))
+        self.reading.runs.update(run_by(node, self._place))
         scope = self.scopes[-1]
         if scope.kind != "module":  # those of a module are known
-            for name, target in self._module.imported(node):
+            for name, target in imported(node, self._place):
                 scope.imports.setdefault(name, []).append(target)
 
     def _expression(self, node: ast.Expr) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from alembic.script import ScriptDirectory
 from dagster import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
@@ -30,6 +31,7 @@ DOOR = "eval_pipeline.orchestration.dagster_private"
 SLOWER_EVENTS = "events are written as Dagster does it: a run without calls takes twice as long"
 LARGER = "what checks said in deleted runs stays in Dagster's database"
 SLOWER_START = "steps' output is captured: four more processes for each run"
+SLOWER_OPENING = "migrations are read for every database that is opened: a third of a second for each run"
 UNSEEN = "runs of the command line are neither on the home page nor on the timeline nor on the job's page"
 PARTS = {
     "dagster._core.remote_origin:ManagedGrpcPythonEnvCodeLocationOrigin": UNSEEN,
@@ -42,6 +44,7 @@ PARTS = {
     "dagster._core.storage.event_log:SqliteEventLogStorage.conn_string_for_shard": SLOWER_EVENTS,
     "dagster._core.storage.event_log:SqliteEventLogStorage.path_for_shard": SLOWER_EVENTS,
     "dagster._core.storage.noop_compute_log_manager:NoOpComputeLogManager": SLOWER_START,
+    "dagster._core.storage.sql:ScriptDirectory": SLOWER_OPENING,
 }
 """Each private part in use, and what is lost where Dagster moved it."""
 
@@ -77,25 +80,34 @@ def test_dagster_still_has_the_part(part: str) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_without_a_part_the_chain_runs_as_dagster_does_it(
-    toy: Project, monkeypatch: pytest.MonkeyPatch, part: str
-) -> None:
+def test_without_a_part_the_door_stays_shut(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     module, _, name = part.partition(":")
     exported, _, method = name.partition(".")
     monkeypatch.delitem(sys.modules, DOOR)
-    with monkeypatch.context() as moved:
-        if method:
-            others = {each: None for each in INHERITED if each != method}
-            moved.setattr(sys.modules[module], exported, type(exported, (), others))
-        else:
-            moved.delattr(sys.modules[module], exported)
-        with pytest.raises(ImportError):
-            __import__(DOOR)
-    monkeypatch.setitem(sys.modules, DOOR, None)  # Dagster itself keeps what it has
+    if method:
+        others = {each: None for each in INHERITED if each != method}
+        monkeypatch.setattr(sys.modules[module], exported, type(exported, (), others))
+    else:
+        monkeypatch.delattr(sys.modules[module], exported)
+    with pytest.raises(ImportError):
+        __import__(DOOR)
+
+
+def test_without_the_door_the_chain_runs_as_dagster_does_it(
+    toy: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, DOOR, None)  # importing it fails, as where a part is missing
     with instance_in(toy) as instance:
         assert type(instance.event_log_storage).__name__ == "SqliteEventLogStorage"
         assert run_chain(toy, instance, "toy", "guess-v1.0").success
     assert "guess-v1.0" in str(Store(toy.state).report("toy", "guess-v1.0"))
+
+
+def test_migrations_are_read_once(toy: Project, text_toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with instance_in(toy):
+        monkeypatch.setattr(ScriptDirectory, "_load_revisions", None)
+    with instance_in(text_toy) as instance:
+        assert instance.get_runs() == []
 
 
 def test_runs_of_the_command_line_belong_to_the_location_that_the_ui_loads(toy: Project) -> None:

@@ -1,0 +1,35 @@
+"""What every command of a test would do anew, done once before commands are forked from a process."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import tempfile
+from pathlib import Path
+
+from eval_pipeline.orchestration.launching import open_instance
+from eval_pipeline.project import Project
+from eval_pipeline.scoring.identity import engine_version, prober_version, scorer_version
+from eval_pipeline.suites import decomposition
+
+LATER = (
+    *("dagster._core.execution.execute_in_process", "dagster._core.executor.in_process"),
+    *("dagster._core.secrets.env_file", "dagster._daemon.asset_daemon"),
+    "dagster._core.definitions.repository_definition.repository_data_builder",
+    *("fsspec.implementations.local", "upath.implementations.local", "jinja2._identifier", "pyarrow.parquet"),
+    *("eval_pipeline.reports.page.dashboard", "eval_pipeline.reports.page.weekly"),
+    *("hypothesis", "pandas", "rapidfuzz.distance", "regex", "scipy.special", "snowballstemmer", "uvloop"),
+)
+"""What is imported where it is used."""
+
+for name in LATER:
+    importlib.import_module(name)
+
+with tempfile.TemporaryDirectory() as folder:
+    open_instance(Project(Path(folder), Path(folder, ".eval"))).dispose()
+
+for identity in (scorer_version, prober_version, engine_version):
+    identity(decomposition.SUITE)
+
+gc.collect()
+gc.freeze()  # what is shared with all commands is copied for none of them
