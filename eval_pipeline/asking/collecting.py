@@ -132,17 +132,18 @@ async def _answered(
         carrying = replace(answer, carried=kept, text=text, detail=masked(answer.detail))
         return Answered(carrying, input_hash, failure_of(carrying, questions.output))
 
-    asking = aclosing(engine.answer(questions.requests(engine, trials)))
-    async with _watching(engine, progress), asking as answers:
-        async for answer in answers:
-            key = answer.case_id, answer.trial
-            if key not in asked:  # nobody asked, or it is answered already
-                continue
-            ready[key] = read(answer)
-            progress.advance(answer, ready[key].failure)
-            while asked and (first := next(iter(asked))) in ready:
-                del asked[first]
-                yield ready.pop(first)
+    with questions.renderer() as renderer:
+        asking = aclosing(engine.answer(questions.requests(engine, trials, renderer)))
+        async with _watching(engine, progress), asking as answers:
+            async for answer in answers:
+                key = answer.case_id, answer.trial
+                if key not in asked:  # nobody asked, or it is answered already
+                    continue
+                ready[key] = read(answer)
+                progress.advance(answer, ready[key].failure)
+                while asked and (first := next(iter(asked))) in ready:
+                    del asked[first]
+                    yield ready.pop(first)
     while asked:
         first = next(iter(asked))
         missing = Answer(*first, error=MISSING, detail="the engine gave no answer")

@@ -178,13 +178,16 @@ class _Learned:
         return None
 
 
-async def batched(requests: AsyncIterator[Request], size: int) -> AsyncIterator[list[Request]]:
-    """Requests, some at a time."""
+async def batched(
+    requests: AsyncIterator[Request], size: int, most: int = 0
+) -> AsyncIterator[list[Request]]:
+    """Requests, some at a time: at first so many, then twice as many each time, up to the most."""
     batch: list[Request] = []
     async for request in requests:
         batch.append(request)
         if len(batch) == size:
             yield batch
             batch = []
+            size = max(size, min(2 * size, most))
     if batch:
         yield batch
