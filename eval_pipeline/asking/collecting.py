@@ -31,6 +31,9 @@ from eval_pipeline.store import AnswerTable, AnswerWriter
 T = TypeVar("T")
 
 LOOK_SECONDS = 1.0
+YOUNG_OBJECTS = 100_000
+"""So many new objects are there before garbage is looked for: more than hundreds of calls under way need, so
+that it is not their objects that are looked through again and again. Hardly anything is ever found."""
 
 
 class Looks(Protocol):
@@ -129,17 +132,18 @@ async def _answered(
         carrying = replace(answer, carried=kept, text=text, detail=masked(answer.detail))
         return Answered(carrying, input_hash, failure_of(carrying, questions.output))
 
-    asking = aclosing(engine.answer(questions.requests(engine, trials)))
-    async with _watching(engine, progress), asking as answers:
-        async for answer in answers:
-            key = answer.case_id, answer.trial
-            if key not in asked:  # nobody asked, or it is answered already
-                continue
-            ready[key] = read(answer)
-            progress.advance(answer, ready[key].failure)
-            while asked and (first := next(iter(asked))) in ready:
-                del asked[first]
-                yield ready.pop(first)
+    with questions.renderer() as renderer:
+        asking = aclosing(engine.answer(questions.requests(engine, trials, renderer)))
+        async with _watching(engine, progress), asking as answers:
+            async for answer in answers:
+                key = answer.case_id, answer.trial
+                if key not in asked:  # nobody asked, or it is answered already
+                    continue
+                ready[key] = read(answer)
+                progress.advance(answer, ready[key].failure)
+                while asked and (first := next(iter(asked))) in ready:
+                    del asked[first]
+                    yield ready.pop(first)
     while asked:
         first = next(iter(asked))
         missing = Answer(*first, error=MISSING, detail="the engine gave no answer")
@@ -168,16 +172,19 @@ async def _watching(engine: Engine, progress: Progress) -> AsyncIterator[None]:
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run asynchronous work to its end; where a loop is running already, in a thread of its own.
 
-    What is in memory already stays there: to look for garbage in it again and again would take longer than
-    anything else that is done for a call.
+    What is in memory already stays there: to look for garbage in it, or in what calls under way need, would
+    take longer than anything else that is done for a call.
     """
+    thresholds = gc.get_threshold()
     gc.freeze()
+    gc.set_threshold(max(YOUNG_OBJECTS, thresholds[0]), *thresholds[1:])
     try:
         if _in_a_loop():
             with ThreadPoolExecutor(1) as thread:
                 return thread.submit(_loop_runner(), work).result()
         return _loop_runner()(work)
     finally:
+        gc.set_threshold(*thresholds)
         gc.unfreeze()
 
 

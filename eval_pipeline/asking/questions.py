@@ -13,7 +13,8 @@ from eval_pipeline.prompts import LONGEST_PROMPT, Chat, Prompt, Renderer, as_tex
 from eval_pipeline.store import GoldenTable
 from eval_pipeline.suite import TURNS, Suite, Turn, carries_turns, suite_code
 
-BATCH = 100
+FIRST_BATCH = 100
+LARGEST_BATCH = 800
 
 
 class Asked(NamedTuple):
@@ -45,39 +46,46 @@ class Questions:
         self.asked: OrderedDict[tuple[str, int], Asked] = OrderedDict()
         """What was asked and is not answered yet, by case and trial, oldest first."""
 
-    async def requests(self, engine: Engine, trials: Iterable[int]) -> AsyncIterator[Request]:
+    def renderer(self) -> Renderer:
+        """What renders the prompt; it gets ready while an engine does."""
+        return Renderer(self._prompt)
+
+    async def requests(
+        self, engine: Engine, trials: Iterable[int], renderer: Renderer
+    ) -> AsyncIterator[Request]:
         """Every case in every one of the trials, in order.
 
         The template is rendered for each case where the engine reads it, and for the first one
         in any case, so that a broken template never goes unnoticed.
         """
-        with Renderer(self._prompt) as renderer:
-            for trial in trials:
-                batches = self._batches(renderer, engine.reads_prompt)
-                following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
-                try:
-                    while batch := await following:
-                        # The next ones are rendered while these are being asked.
-                        following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
-                        for case_id, input_hash, prepared, text in batch:
-                            self.asked[case_id, trial] = Asked(input_hash, self._carried(prepared))
-                            yield Request(case_id, trial, prepared, text)
-                except BaseException:
-                    renderer.kill()  # nobody waits for a template any more
-                    raise
-                finally:
-                    await asyncio.wait([following])
+        for trial in trials:
+            batches = self._batches(renderer, engine.reads_prompt)
+            following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
+            try:
+                while batch := await following:
+                    # The next ones are rendered while these are being asked.
+                    following = asyncio.ensure_future(asyncio.to_thread(next, batches, None))
+                    for case_id, input_hash, prepared, text in batch:
+                        self.asked[case_id, trial] = Asked(input_hash, self._carried(prepared))
+                        yield Request(case_id, trial, prepared, text)
+            except BaseException:
+                renderer.kill()  # nobody waits for a template any more
+                raise
+            finally:
+                await asyncio.wait([following])
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Every case's id, and the text that an engine reads of it, in the order of the golden table."""
-        with Renderer(self._prompt) as renderer:
+        with self.renderer() as renderer:
             for batch in self._batches(renderer, reads_prompt=True):
                 yield from ((each.case_id, as_text(each.prompt or "")) for each in batch)
 
     def _batches(self, renderer: Renderer, reads_prompt: bool) -> Iterator[list[_Rendered]]:
         inputs = self._golden.inputs(self._suite)
+        size = FIRST_BATCH
         first = True
-        while batch := list(islice(inputs, BATCH)):
+        while batch := list(islice(inputs, size)):
+            size = min(2 * size, LARGEST_BATCH)
             prepared = [self._prepare(case_id, input_) for case_id, _, input_ in batch]
             rendered = renderer.render(prepared if reads_prompt else prepared[: int(first)])
             prompts: list[str | Chat | None] = [None] * len(batch)

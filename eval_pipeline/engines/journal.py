@@ -6,6 +6,7 @@ SQLite by default, PostgreSQL by URL. There is no column for keys, headers or ad
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -27,8 +28,8 @@ JUDGE = "judge"
 _KEYS_PER_STATEMENT = 500
 """Below every limit on a statement's variables: older builds of SQLite allow 999."""
 
-_ROWS_PER_STATEMENT = 49
-"""Of twenty columns each."""
+_VALUES_PER_STATEMENT = 32_000 if sqlite3.sqlite_version_info >= (3, 32) else 999
+"""PostgreSQL allows more."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -163,8 +164,9 @@ class Journal(Stored):
     ) -> None:
         """Insert rows, many with one statement: each statement waits for the thread that asks."""
         row_marks = f"({', '.join([self._mark] * len(columns))})"
-        for start in range(0, len(rows), _ROWS_PER_STATEMENT):
-            part = rows[start : start + _ROWS_PER_STATEMENT]
+        most = _VALUES_PER_STATEMENT // len(columns)
+        for start in range(0, len(rows), most):
+            part = rows[start : start + most]
             values = ", ".join([row_marks] * len(part))
             insert = f"INSERT INTO {self._calls.name} ({', '.join(columns)}) VALUES {values} {conflict}"  # noqa: S608
             connection.exec_driver_sql(insert, tuple(value for row in part for value in row))

@@ -261,7 +261,7 @@ class _Asker:
     async def _claimed(self, requests: AsyncIterator[Request]) -> AsyncIterator[_Asked]:
         """Requests that are known or may be asked; what other runs are asking comes last."""
         waiting: list[_Asked] = []
-        async for batch in batched(requests, CLAIMED_AT_ONCE):
+        async for batch in batched(requests, CLAIMED_AT_ONCE, self._limits.concurrency):
             bodies = [self._client.body(request) for request in batch]
             fresh = [
                 _Asked(request, self._engine.call(request, body), body, False)

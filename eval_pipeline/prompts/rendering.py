@@ -32,7 +32,10 @@ class _Rendered(msgspec.Struct):
 
 
 class Renderer:
-    """Renders one prompt version for many cases. A template can neither reach Python nor outlive its time."""
+    """Renders one prompt version for many cases. A template can neither reach Python nor outlive its time.
+
+    Its process starts with its block, and is waited for when something is to be rendered.
+    """
 
     def __init__(self, prompt: Prompt, seconds: float = SECONDS_PER_PROMPT) -> None:
         self._prompt = prompt
@@ -57,10 +60,7 @@ class Renderer:
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         templates = {"templates": [each.text for each in self._templates], "longest": LONGEST_PROMPT}
         self._outgoing += msgspec.json.encode(templates) + b"\n"
-        self._watch()
-        if self._receive(SECONDS_TO_START) is None:
-            self._stop()
-            raise self.problem("cannot be rendered: the sandbox does not start")
+        self._is_ready = False
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -79,6 +79,11 @@ class Renderer:
 
     def render(self, prepared: Sequence[Any]) -> list[tuple[str, ...]]:
         """What the templates of the version render to, for each case."""
+        if not self._is_ready:
+            self._watch()
+            if self._receive(SECONDS_TO_START) is None:
+                raise self.problem("cannot be rendered: the sandbox does not start")
+            self._is_ready = True
         self._outgoing += b"".join(_context(each) + b"\n" for each in prepared) + b"\n"
         self._watch()
         return [self._rendered() for _ in prepared]

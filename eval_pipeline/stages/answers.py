@@ -196,7 +196,8 @@ def estimate_cost(bench: Workbench, golden: GoldenTable, asking: Asking) -> Esti
     if not isinstance(engine, MeteredEngine):
         return Estimate(engine.name, golden.facts.cases, asking.trials)
     questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
-    return run(engine.estimate(questions.requests(engine, [1]), asking.trials))
+    with questions.renderer() as renderer:
+        return run(engine.estimate(questions.requests(engine, [1], renderer), asking.trials))
 
 
 def current_answers(bench: Workbench, golden: GoldenTable, version: str) -> AnswerTable:
