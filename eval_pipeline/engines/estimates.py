@@ -178,9 +178,7 @@ class _Learned:
         return None
 
 
-async def batched(
-    requests: AsyncIterator[Request], size: int, most: int = 0
-) -> AsyncIterator[list[Request]]:
+async def batched(requests: AsyncIterator[Request], size: int, most: int = 0) -> AsyncIterator[list[Request]]:
     """Requests, some at a time: at first so many, then twice as many each time, up to the most."""
     batch: list[Request] = []
     async for request in requests:
