@@ -36,7 +36,7 @@ def review(project: Project, step: str, *more: str) -> Any:
     """A terminal in which a step is running."""
     environment = {**os.environ, "EVAL_PIPELINE_ROOT": str(project.root), "DAGSTER_HOME": str(project.state)}
     arguments = ["-m", "eval_pipeline", "review", step, VERSION, "--task", TASK, "--by", "Ada", *more]
-    return pexpect.spawn(
+    terminal = pexpect.spawn(
         sys.executable,
         arguments,
         env=environment,
@@ -46,6 +46,8 @@ def review(project: Project, step: str, *more: str) -> Any:
         # Who starts tests in the background makes them deaf to Ctrl-C, and all that they start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+    terminal.delaybeforesend = None  # nobody asks for a secret, for which one would have to wait
+    return terminal
 
 
 def ended(terminal: Any) -> tuple[str, int]:

@@ -9,16 +9,13 @@ import pytest
 
 import eval_pipeline.suite as kit
 from eval_pipeline.gates import ERROR_GATE, Gate, MeasuredModel
-from eval_pipeline.golden import read_cases
-from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import probe_section
 from eval_pipeline.scoring import probe_suite
-from eval_pipeline.stages import Workbench, probe_cases
+from eval_pipeline.stages import Workbench, load_golden, probe_golden
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.conftest import REPOSITORY
 
-PROJECT = Project.find()
 DOCS = (REPOSITORY / "docs" / "suites.md").read_text()
 GATES = {"right": Gate(fail="< 0.8", passes=">= 0.8"), "error_rate": ERROR_GATE}
 CASES = [
@@ -90,13 +87,12 @@ def test_of_very_many_cases_some_are_drawn() -> None:
     assert probe_suite(suite, many, kit.Context(), GATES, (), {}).cases == 500
 
 
-@pytest.mark.parametrize("name", suite_names(PROJECT))
-def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(name: str) -> None:
+@pytest.mark.parametrize("name", suite_names(Project.find()))
+def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(project: Project, name: str) -> None:
     """`eval-pipeline golden probe --docs docs/suites.md` writes the tables."""
-    suite = find_suite(PROJECT, name)
-    bench = Workbench(PROJECT, suite)
-    cases = [each.case for each in read_cases(suite, bench.golden_folder, Problems())]
-    probed = probe_cases(bench, cases)
+    suite = find_suite(project, name)
+    bench = Workbench(project, suite)
+    probed = probe_golden(bench, load_golden(bench).table)
     assert not probed.broken
     assert probed.probes[0].name == "oracle"
     assert not [note for note in probed.oracle_notes if "no reason is given" in note]
