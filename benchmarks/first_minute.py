@@ -31,7 +31,7 @@ def is_visible(port: int) -> bool:
         {"Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=10) as response:
             return bool(json.load(response)["data"]["assetNodeOrError"].get("assetMaterializations"))
     except OSError:
         return False

@@ -6,7 +6,7 @@ import random
 import time
 
 import numpy as np
-from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
+from rouge_score.rouge_scorer import RougeScorer
 
 from eval_pipeline.metrics.rouge import Rouge, rouge
 

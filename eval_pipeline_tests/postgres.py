@@ -17,7 +17,7 @@ from uuid import uuid4
 import pytest
 
 USER = "journal_tester"
-PASSWORD = "s3cr3t/p@ss:w%rd"  # noqa: S105 (of a server that lives as long as a test)
+PASSWORD = "s3cr3t/p@ss:w%rd"
 SYSTEM_USER = "postgres"
 
 

@@ -81,7 +81,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
     summary, junit = (folder / "markdown").read_text(), (folder / "junit").read_bytes()
     reasons = {
         each.get("name"): "\n".join(each.itertext())
-        for each in ElementTree.fromstring(junit).iter("testcase")  # noqa: S314
+        for each in ElementTree.fromstring(junit).iter("testcase")
     }
     return {
         name: Shown(

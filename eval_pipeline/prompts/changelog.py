@@ -35,7 +35,7 @@ def with_entry(text: str, version: str, status: Status, content: str) -> str:
     """A changelog with an entry for a version before all others."""
     first = re.search(r"^## ", text, re.MULTILINE)
     before, after = (text[: first.start()], text[first.start() :]) if first else (text, "")
-    today = datetime.date.today()  # noqa: DTZ011
+    today = datetime.date.today()
     return f"{before.rstrip()}\n\n{_title(version)}{today}, {status})\n\n{content}\n" + (
         f"\n{after}" if after else ""
     )

@@ -101,7 +101,7 @@ def probe_suite(
     """
     chosen = list(cases)
     if len(chosen) > MOST_CASES:
-        chosen = random.Random("cases").sample(chosen, MOST_CASES)  # noqa: S311
+        chosen = random.Random("cases").sample(chosen, MOST_CASES)
     prober = _Prober(suite, chosen, replace(context, judge=None), gates)
     probes = make_probes(suite, chosen, prober.context, references)
     oracle = prober.result(ORACLE, probes.oracle, permute=False) if probes.oracle else None
@@ -180,7 +180,7 @@ class _Prober:
         case_ids = list(texts)
         if len(set(texts.values())) == 1:
             return passed
-        chance = random.Random(f"{self._suite.name} {name}")  # noqa: S311
+        chance = random.Random(f"{self._suite.name} {name}")
         seen: list[int] = []
         for times in ROUNDS:
             orders = [chance.sample(case_ids, len(case_ids)) for _ in range(times)]

@@ -20,7 +20,7 @@ from eval_pipeline.secrets import keep_secret
 from eval_pipeline.stages import Workbench, load_golden
 from eval_pipeline.suites import find_suite
 
-SECRET = "a-secret-of-this-test"  # noqa: S105
+SECRET = "a-secret-of-this-test"
 
 
 class Boaster:

@@ -35,7 +35,7 @@ from eval_pipeline.store import database_url
 from eval_pipeline.timetable import Automation
 from eval_pipeline_tests.running import QUIET, instance_in
 
-SECRET = "pass-word-in-url"  # noqa: S105
+SECRET = "pass-word-in-url"
 LOG = logging.getLogger("alerts under test")
 
 

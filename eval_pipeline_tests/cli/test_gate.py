@@ -320,7 +320,7 @@ def test_what_the_gate_says(repository: Project, name: str) -> None:
     assert {each["version"]: each["state"] for each in found["versions"]} == scenario.states
     assert found["pass"] is (scenario.code == 0)
     assert found == json.loads((repository.state / "gate.json").read_text())
-    cases = ElementTree.fromstring(junit.read_bytes()).findall("testsuite/testcase")  # noqa: S314
+    cases = ElementTree.fromstring(junit.read_bytes()).findall("testsuite/testcase")
     failures = dict.fromkeys(("block", "not_evaluated", "incomplete"), "failure")
     kinds = {**failures, "unusable": "error"}
     for case in cases:
@@ -785,7 +785,7 @@ def test_hostile_text_acts_nowhere() -> None:
     for active in ("<img", "](http", "`a`", "@all", "\x1b", "\x00", "\u202e", "http://e"):
         assert active not in markdown
     assert "\n| ✗ unusable | decomposition | x &lt;img" in markdown
-    root = ElementTree.fromstring(to_junit(decisions))  # noqa: S314
+    root = ElementTree.fromstring(to_junit(decisions))
     messages = [str(each.get("message")) for each in root.iter() if each.tag in ("failure", "error")]
     assert len(messages) == 2
     for message in messages:
@@ -818,7 +818,7 @@ def test_every_shipped_suite_can_be_gated_and_pruned(tmp_path: Path) -> None:
         assert each["suite"] in files["markdown"].read_text()
     grounded = next(each["report"] for each in versions if each["suite"] == "grounded_qa")
     assert grounded["k"] == 5
-    junit = ElementTree.fromstring(files["junit"].read_bytes())  # noqa: S314
+    junit = ElementTree.fromstring(files["junit"].read_bytes())
     assert {each.get("name") for each in junit.iter("testsuite")} == set(suite_names(project))
     prune_all(project, {each["suite"]: each["version"] for each in versions})
 

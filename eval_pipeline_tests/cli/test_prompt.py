@@ -18,7 +18,7 @@ from eval_pipeline.prompts import as_written
 from eval_pipeline_tests.cli.recorded_toy import make_project, prompt_file, record, write_prompt
 from eval_pipeline_tests.running import begin, command, command_line, ended, invoke
 
-TODAY = datetime.date.today()  # noqa: DTZ011
+TODAY = datetime.date.today()
 
 FRONT = """---
 # Whose prompt this is

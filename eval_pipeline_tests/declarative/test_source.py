@@ -122,7 +122,7 @@ class Answers:
 def twin_of(folder: Path) -> Suite:
     """The suite that the ejected module holds."""
     module = ModuleType("ejected")
-    exec(compile(module_in(folder), "ejected", "exec"), module.__dict__)  # noqa: S102
+    exec(compile(module_in(folder), "ejected", "exec"), module.__dict__)
     suite = module.SUITE
     assert isinstance(suite, Suite)
     assert not isinstance(suite, DeclaredSuite)

@@ -27,7 +27,7 @@ from eval_pipeline_tests.running import begin, command, command_line, ended, ins
 
 VERSION = "echo-v1.0"
 PROMPT = "---\nsuite: decomposition\nstatus: active\n---\n{{ source_text }}\n"
-SECRET = "sk-very-secret-key"  # noqa: S105
+SECRET = "sk-very-secret-key"
 
 
 def entry(text: str, name: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from eval_pipeline.prompts import (
 )
 from eval_pipeline.prompts.changelog import BEGIN, END
 
-TODAY = datetime.date.today()  # noqa: DTZ011
+TODAY = datetime.date.today()
 TABLE = "| Metric | a |\n|---|---|\n| accuracy | 90.0 % |"
 OLD = "# Log\n\n## p v1.1 (2026-02-01, candidate)\n\n- More\n\n## p v1.0 (2026-01-01, active)\n\n- First\n"
 

@@ -31,7 +31,7 @@ FLOOR, ROOM = HEIGHT - BOTTOM, HEIGHT - TOP - BOTTOM
 
 
 def drawn(*lines: Line, **options: object) -> Xml.Element:
-    return Xml.fromstring(trend_lines(lines, BANDS, SCALE, str, **options))  # type: ignore[arg-type]  # noqa: S314
+    return Xml.fromstring(trend_lines(lines, BANDS, SCALE, str, **options))  # type: ignore[arg-type]
 
 
 def paths(svg: Xml.Element, colour: str) -> list[str]:

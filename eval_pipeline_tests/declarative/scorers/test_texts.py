@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
+from rouge_score.rouge_scorer import RougeScorer
 
 from eval_pipeline.language.embedder import default_embedder
 from eval_pipeline_tests.declaring import passes, scored, scorer, value
