@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import Project
@@ -25,7 +27,7 @@ LATER = (
 for name in LATER:
     importlib.import_module(name)
 
-with tempfile.TemporaryDirectory() as folder:
+with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ):
     open_instance(Project(Path(folder), Path(folder, ".eval"))).dispose()
 
 for identity in (scorer_version, prober_version, engine_version):
