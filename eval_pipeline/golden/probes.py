@@ -81,12 +81,16 @@ def shuffled_sets(values: Values, ranked: Sequence[str]) -> Values:
     """The same answers with every list whose order does not count in another order."""
     chance = random.Random("sets")
 
-    def shuffle(path: Path, value: Any) -> Any:
-        if isinstance(value, list) and not {*path[-1:]} & {*ranked}:
-            return chance.sample(value, len(value))
+    def shuffled(value: Any, name: str) -> Any:
+        # An answer to everything has hundreds of thousands of parts: none is looked at twice.
+        if isinstance(value, dict):
+            return {each: shuffled(part, each) for each, part in value.items()}
+        if isinstance(value, list):
+            parts = [shuffled(part, shapes.ELEMENT) for part in value]
+            return parts if name in ranked else chance.sample(parts, len(parts))
         return value
 
-    return {case_id: changed(value, shuffle) for case_id, value in values.items()}
+    return {case_id: shuffled(value, "") for case_id, value in values.items()}
 
 
 @dataclass
@@ -235,6 +239,7 @@ def _refuse(maker: _Maker) -> Values:
 def _everything(maker: _Maker) -> Values:
     """All labels, every element that any golden answer has, every word as every kind of span, all texts."""
     union = _union(maker)
+    of_spans = {path for path, elements in union.items() if any(map(is_span, elements))}
     most = dict(shapes.longest_lists(maker.output))
 
     def everything(case_id: str) -> Any:
@@ -242,8 +247,9 @@ def _everything(maker: _Maker) -> Values:
 
         def change(path: Path, value: Any) -> Any:
             if isinstance(value, list) and path[-1:] != (shapes.ELEMENT,):
-                spans = any(map(is_span, union.get(path, ())))
-                elements = list(_all_spans(union[path], texts)) if spans else union.get(path, value)
+                elements = union.get(path, value)
+                if path in of_spans:
+                    elements = list(_all_spans(elements, texts))
                 return elements[: most.get(path, MOST_ELEMENTS)]
             if isinstance(value, str) and shapes.ELEMENT not in path:
                 return ", ".join(union[path]) if maker.of_kind(path, "label") else "\n\n".join(texts)

@@ -33,7 +33,8 @@ def changed(value: Any, change: Callable[[Path, Any], Any], path: Path = ()) -> 
     if isinstance(value, dict):
         value = {name: changed(each, change, (*path, name)) for name, each in value.items()}
     elif isinstance(value, list):
-        value = [changed(each, change, (*path, ELEMENT)) for each in value]
+        inner = (*path, ELEMENT)
+        value = [changed(each, change, inner) for each in value]
     return change(path, value)
 
 
