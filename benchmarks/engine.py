@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import multiprocessing
 import os
@@ -28,7 +29,6 @@ from pathlib import Path
 import yaml
 
 from eval_pipeline import stages
-from eval_pipeline.asking import run
 from eval_pipeline.engines import Journal
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.store import database_url
@@ -93,8 +93,9 @@ def write_project(root: Path, url: str, cases: int, concurrency: int) -> Project
 
 
 def bare_aiohttp(url: str, calls: int, concurrency: int) -> float:
-    """Seconds for aiohttp alone."""
+    """Seconds for aiohttp alone, as anybody runs it; what this process has loaded is no part of it."""
     import aiohttp
+    import uvloop
 
     async def ask() -> float:
         connector = aiohttp.TCPConnector(limit=concurrency)
@@ -110,7 +111,11 @@ def bare_aiohttp(url: str, calls: int, concurrency: int) -> float:
             await asyncio.gather(*(work() for _ in range(concurrency)))
             return time.perf_counter() - started
 
-    return run(ask())
+    gc.freeze()
+    try:
+        return uvloop.run(ask())
+    finally:
+        gc.unfreeze()
 
 
 def request_phase(project: Project) -> float:

@@ -126,7 +126,7 @@ def cli() -> None:
 def main() -> Any:
     """Run the command line; what a person can mend is printed, never a traceback."""
     gc.set_threshold(RARELY)
-    atexit.register(gc.freeze)  # what is there at the end goes with the process: nobody looks through it again
+    atexit.register(gc.freeze)  # what is there at the end goes with the process: nobody searches it
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # not every one is UTF-8
             stream.reconfigure(errors="backslashreplace")

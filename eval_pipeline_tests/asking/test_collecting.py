@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 
@@ -11,6 +12,7 @@ import pytest
 
 from eval_pipeline.answers import Answer, OutputsIdentity, Usable, parse
 from eval_pipeline.asking import Questions, Silence, collect_outputs, run
+from eval_pipeline.asking.collecting import YOUNG_OBJECTS
 from eval_pipeline.engines import Request
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
@@ -97,3 +99,21 @@ def test_work_is_run_with_and_without_uvloop(installed: bool, monkeypatch: pytes
         return type(asyncio.get_running_loop()).__module__
 
     assert run(loop()).startswith("uvloop") == installed
+
+
+@pytest.mark.parametrize(
+    ("before", "meanwhile"), [(700, YOUNG_OBJECTS), (2 * YOUNG_OBJECTS, 2 * YOUNG_OBJECTS)]
+)
+def test_garbage_is_looked_for_seldom_while_work_runs_and_as_before_afterwards(
+    before: int, meanwhile: int
+) -> None:
+    async def work() -> int:
+        return gc.get_threshold()[0]
+
+    own = gc.get_threshold()
+    try:
+        gc.set_threshold(before, 9, 8)
+        assert run(work()) == meanwhile
+        assert gc.get_threshold() == (before, 9, 8)
+    finally:
+        gc.set_threshold(*own)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_pipeline.answers import TrialRange
-from eval_pipeline.engines import Estimate
-from eval_pipeline.engines.estimates import _Learned, estimated_tokens
+from eval_pipeline.engines import Estimate, Request
+from eval_pipeline.engines.estimates import _Learned, batched, estimated_tokens
 from eval_pipeline.engines.journal import Experience
 
 TEXTS = {
@@ -136,3 +139,19 @@ def test_an_estimate_says_trials_calls_tokens_and_dollars() -> None:
         "at most 2,000 × 40 = 80,000 output tokens, cost unknown (no prices in engines.yaml)"
     )
     assert Estimate("embedded", 1, 1).text == "1 trial of 1 case on embedded: no metered call to make"
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"), [(0, [2, 2, 2, 2, 2, 2, 1]), (1, [2, 2, 2, 2, 2, 2, 1]), (5, [2, 4, 5, 2])]
+)
+def test_batches_grow_up_to_the_most_and_none_is_lost(most: int, sizes: list[int]) -> None:
+    async def requests() -> AsyncIterator[Request]:
+        for number in range(13):
+            yield Request(f"c{number}", 1, None)
+
+    async def collect() -> list[list[str]]:
+        return [[each.case_id for each in batch] async for batch in batched(requests(), 2, most)]
+
+    batches = asyncio.run(collect())
+    assert [len(batch) for batch in batches] == sizes
+    assert [each for batch in batches for each in batch] == [f"c{number}" for number in range(13)]

@@ -141,6 +141,15 @@ def test_the_process_ends_with_the_block_and_sees_no_environment(monkeypatch: py
     assert process.returncode is not None
 
 
+def test_a_sandbox_that_does_not_start_is_named_when_something_is_to_be_rendered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text("raise SystemExit")
+    monkeypatch.setattr("eval_pipeline.prompts.rendering.WORKER", tmp_path / "broken.py")
+    with renderer("{{ topic }}") as opened, pytest.raises(BadInput, match="does not start"):
+        opened.render([DecompositionInput("Reefs", "Text.")])
+
+
 def test_more_than_the_pipes_hold_goes_through_both_ways() -> None:
     """Neither side may wait for the other to read while it is itself being waited for."""
     texts = [f"{number} " + "x" * 50_000 for number in range(60)]
