@@ -2,9 +2,10 @@
 
 The yardstick loads both files with the standard library and walks over them, as the suite's document
 describes it. Both run in processes of their own, one after the other. The bounds are 2.5 times its speed
-and a third of its memory, on a million golden and a million trace lines. `score` cuts files of that size
-and works in as many processes as there are processors: the memory is that of the largest of them, and by
-the clock it gains only where these are idle.
+and a third of its memory, on a million golden and a million trace lines; on fewer, what `score` needs to
+start weighs more. `score` cuts files of that size and works in as many processes as there are processors:
+the memory is that of the largest of them, and by the clock it gains only where these are idle. It also
+refuses keys that stand twice in an object, which the yardstick does not see.
 
     python -m benchmarks.grounded_qa [LINES] [ROUNDS]
 """
@@ -21,8 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-LINES = 200_000
-ROUNDS = 3
+LINES = 1_000_000
+ROUNDS = 1
 LEAST_SPEED = 2.5
 MOST_MEMORY = 1 / 3
 SUBJECTS = ("The warranty", "A refund", "The battery", "Each invoice", "The export job", "An audit log")
@@ -167,13 +168,17 @@ def main(lines: int = LINES, rounds: int = ROUNDS) -> None:
         )
         for costs in zip(*pairs, strict=True)
     )
+    from benchmarks.engine import sign  # now: whoever starts a process lends it his own peak of memory
+
     print(f"score grounded_qa on {lines:,} + {lines:,} lines, best of {rounds}")
     for who, cost in (("eval-pipeline", mine), ("plain scorer", plain)):
         times = f"{cost.seconds:.1f} s, {cost.processor:.1f} s of processor time"
         print(f"  {who}: {times}, {cost.megabytes:,.0f} MB in the largest process")
     by_clock, by_processor = plain.seconds / mine.seconds, plain.processor / mine.processor
-    print(f"  speed: {by_clock:.2f} × (by processor time {by_processor:.2f} ×); at least {LEAST_SPEED} ×")
-    print(f"  memory: {mine.megabytes / plain.megabytes:.2f} ×; at most {MOST_MEMORY:.2f} ×")
+    memory = mine.megabytes / plain.megabytes
+    told = f"{by_clock:.2f} × (promised: {LEAST_SPEED} ×), by processor time {by_processor:.2f} ×"
+    print(f"{sign(by_clock >= LEAST_SPEED)} speed: {told}")
+    print(f"{sign(memory <= MOST_MEMORY)} memory: {memory:.2f} × (promised: {MOST_MEMORY:.2f} ×)")
 
 
 if __name__ == "__main__":
