@@ -3,7 +3,10 @@
 import io
 import subprocess
 import tarfile
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
@@ -41,6 +44,33 @@ def files_at(project: Project, commit: str, folder: Path) -> list[Path]:
     """The files that a folder of the project held at a commit."""
     listing = ("ls-tree", "--name-only", "-z", commit, f"{_inside(project, folder)}/")
     return [project.root / name for name in run_git(project.root, *listing).stdout.split("\0") if name]
+
+
+def all_files_at(project: Project, commit: str, *folders: str) -> list[PurePosixPath]:
+    """The files below some folders of the project at a commit, by their paths in the project."""
+    listing = ("ls-tree", "-r", "--name-only", "-z", commit, *(f"{folder}/" for folder in folders))
+    return [PurePosixPath(name) for name in run_git(project.root, *listing).stdout.split("\0") if name]
+
+
+def blob_at(project: Project, commit: str, file: PurePosixPath) -> str:
+    """What identifies the content of a file at a commit; blank where it was not there."""
+    return run_git(project.root, "rev-parse", "--verify", "--quiet", f"{commit}:./{file}").stdout.strip()
+
+
+@contextmanager
+def checked_out(project: Project, commit: str) -> Iterator[Path]:
+    """The project's folder as it was at a commit: a working tree of its own, which Git knows and forgets."""
+    prefix = checked_git(project.root, "rev-parse", "--show-prefix").strip("\n")
+    quiet = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
+    with TemporaryDirectory() as folder:
+        tree = Path(folder).resolve() / "base"
+        add = ("worktree", "add", "--quiet", "--detach", "--no-checkout")
+        checked_git(project.root, *quiet, *add, str(tree), commit)
+        try:
+            checked_git(tree, *quiet, "checkout", "--quiet", commit, "--", prefix or ".")
+            yield tree / prefix
+        finally:
+            run_git(project.root, "worktree", "remove", "--force", "--force", str(tree))
 
 
 def extract(project: Project, commit: str, folder: Path, *names: str) -> None:

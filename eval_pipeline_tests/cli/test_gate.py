@@ -36,7 +36,7 @@ from eval_pipeline.decisions.touched import OTHER_ENGINES
 from eval_pipeline.gates import GateResult
 from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.project import Project
-from eval_pipeline.reports import to_junit, to_markdown
+from eval_pipeline.reports import line_of, to_junit, to_markdown
 from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import Store, read_baselines
@@ -781,11 +781,12 @@ def hostile() -> Iterator[Decision]:
 
 def test_hostile_text_acts_nowhere() -> None:
     decisions = list(hostile())
-    markdown = to_markdown(decisions, {"decomposition": DECOMPOSITION}, [])
+    lines = [line_of(each, DECOMPOSITION) for each in decisions]
+    markdown = to_markdown(lines, [])
     for active in ("<img", "](http", "`a`", "@all", "\x1b", "\x00", "\u202e", "http://e"):
         assert active not in markdown
     assert "\n| ✗ unusable | decomposition | x &lt;img" in markdown
-    root = ElementTree.fromstring(to_junit(decisions))  # noqa: S314
+    root = ElementTree.fromstring(to_junit(lines))  # noqa: S314
     messages = [str(each.get("message")) for each in root.iter() if each.tag in ("failure", "error")]
     assert len(messages) == 2
     for message in messages:
@@ -919,6 +920,6 @@ def test_the_worst_version_decides() -> None:
     assert blocked.state == "block"
     assert "only text changed" in blocked.reasons[-1]
     assert worst([]) == "pass"
-    assert worst([blocked]) == "block"
-    assert worst([broken, blocked]) == "unusable"
+    assert worst([blocked.state]) == "block"
+    assert worst([broken.state, blocked.state]) == "unusable"
     assert unusable("toy", "v", "prompt", []).reasons == ("it could not be evaluated; see the run in the UI",)
