@@ -4,7 +4,7 @@ import io
 import subprocess
 import tarfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -81,9 +81,9 @@ def extract(project: Project, commit: str, folder: Path, *names: str) -> None:
     done = subprocess.run(
         ["git", "archive", "--format=tar", commit, *names], cwd=project.root, capture_output=True, check=False
     )
-    if done.returncode == 0:
-        with tarfile.open(fileobj=io.BytesIO(done.stdout), errorlevel=0) as archive:
-            archive.extractall(folder, filter="data")
+    held = io.BytesIO(done.stdout)
+    with suppress(tarfile.ReadError), tarfile.open(fileobj=held, errorlevel=0) as archive:
+        archive.extractall(folder, filter="data")  # an archive of nothing cannot be opened
 
 
 def _inside(project: Project, path: Path) -> str:

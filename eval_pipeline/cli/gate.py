@@ -66,14 +66,14 @@ def command(
     names = list(suites or all_suites(project))
     asked = Asked(engine, msgspec.to_builtins(trials))
     change = decisions.change_since(project, revision) if revision is not None else None
-    lines = [line_of(each, None) for each in _missing(project, change, rules)] if not suites else []
+    lines = [line_of(each) for each in _missing(project, change, rules)] if not suites else []
     touched = {name: decisions.Touched(reasons={"asked for"}) for name in names}
     if change:
         touched = decisions.touched_suites(project, change, names)
     untouched = [name for name in names if name not in touched]
     for name, problems in load_suites(project, untouched)[1].items():
-        lines.append(line_of(decisions.unusable(name, decisions.ALL_VERSIONS, "suite", problems), None))
-    unusable = [line_of(each, None) for each in _unusable(project, touched)]
+        lines.append(line_of(decisions.unusable(name, decisions.ALL_VERSIONS, "suite", problems)))
+    unusable = [line_of(each) for each in _unusable(project, touched)]
     if unusable:
         lines += unusable
     elif change and rules == "base":
@@ -152,6 +152,7 @@ def _by_the_base(
 
 def _weighed(judged: Project, line: Line, measure: decisions.TouchedMeasure | None) -> Line:
     """A line together with what speaks against the measure."""
+    line = msgspec.structs.replace(line, measure="base")
     if measure is None:
         return line
     approvals = decisions.approvals_of(judged.rules(measure.suite), measure.key)

@@ -62,7 +62,7 @@ def lines_of(
     """What is decided about each version of some suites."""
     loaded, broken = load_suites(project, suites)
     for name, problems in broken.items():
-        yield line_of(decisions.unusable(name, decisions.ALL_VERSIONS, "suite", problems), None)
+        yield line_of(decisions.unusable(name, decisions.ALL_VERSIONS, "suite", problems))
     for suite in loaded:
         touched = suites[suite.name]
         causes, refused = decisions.candidates(project, suite, touched, change)
@@ -120,9 +120,9 @@ def _line(
             settings=bench.context.settings,
             named=outcome.named,
         )
-        return line_of(decision, bench.suite, "base" if of_base else "own")
+        return line_of(decision, bench.suite)
     except BadInput as bad:
-        return line_of(decisions.unusable(bench.suite.name, version, cause, bad.problems), None)
+        return line_of(decisions.unusable(bench.suite.name, version, cause, bad.problems))
 
 
 def lines_apart(project: Project, task: Task, whose: str, tree: Path | None = None) -> list[Line]:
@@ -149,7 +149,7 @@ def lines_apart(project: Project, task: Task, whose: str, tree: Path | None = No
     unusable = (decisions.unusable(name, decisions.ALL_VERSIONS, "measure", [problem]) for name in silent)
     return [
         *(each for each in lines if each.suite in task.suites),
-        *(line_of(each, None) for each in unusable),
+        *(line_of(each) for each in unusable),
     ]
 
 

@@ -23,7 +23,13 @@ from eval_pipeline.decisions.gate import (
 )
 from eval_pipeline.decisions.incidents import COMPLETE, Finding, Incident, Incidents, Kind, Message
 from eval_pipeline.decisions.laid_over import measured_tree
-from eval_pipeline.decisions.measure import TouchedMeasure, lost_suites, stray_prompts, touched_measures
+from eval_pipeline.decisions.measure import (
+    TouchedMeasure,
+    lost_suites,
+    stray_prompts,
+    touched_measure,
+    touched_measures,
+)
 from eval_pipeline.decisions.objections import (
     MEASURE,
     FailedCheck,
@@ -72,6 +78,6 @@ __all__ = [
     "lost_suites", "measured_tree", "objections", "objections_to", "of_measure",
     "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at",
     "size_of", "standing_of", "standings_of", "stray_prompts", "superfluous_files", "survey_of",
-    "touched_measures", "touched_rules", "touched_suites", "unusable", "worst",
+    "touched_measure", "touched_measures", "touched_rules", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -28,7 +28,8 @@ def changed_code(project: Project, commit: str, suites: Iterable[str]) -> dict[s
         for name in {PACKAGE, project.own_suites.name, *beside, *golden}:
             extract(project, commit, base, name)
         before, now = _code(project, base), _code(project, project.root)
-        everywhere = set() if _same(before, now, lambda code: code.shared(*EVALUATION)) else {EVALUATING}
+        same = not _held(project) or _same(before, now, lambda code: code.shared(*EVALUATION))
+        everywhere = set() if same else {EVALUATING}
         return {suite: everywhere | _changed(before, now, suite) for suite in suites}
 
 
@@ -73,9 +74,14 @@ def _same(before: Code, now: Code, part: Callable[[Code], str]) -> bool:
         return False
 
 
+def _held(project: Project) -> bool:
+    """Whether the package is part of the project; in any other one it is what is installed."""
+    return (project.root / PACKAGE / "suites").is_dir()
+
+
 def _code(project: Project, tree: Path) -> Code:
     """The code of a project in a tree. A project without the package uses the one that runs."""
-    held = (project.root / PACKAGE / "suites").is_dir()
+    held = _held(project)
     package = tree / PACKAGE if held else Path(__file__).parent.parent
 
     def declared(suite: str) -> str | None:

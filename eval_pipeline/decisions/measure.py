@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from eval_pipeline.decisions.changed_code import MEASURING
-from eval_pipeline.decisions.touched import COMPILED, FOLDER, GOLDEN_REASONS, SUITES, Change, Touched
+from eval_pipeline.decisions.rules import RULES, rules_at
+from eval_pipeline.decisions.touched import (
+    FOLDER,
+    SUITES,
+    Change,
+    Touched,
+    change_since,
+    may_be_code,
+    touched_suites,
+)
 from eval_pipeline.declarative import SUITE_FILE
 from eval_pipeline.engines import changed_engines
 from eval_pipeline.files import content_hash, files_hash
@@ -20,8 +29,8 @@ from eval_pipeline.scoring import PACKAGE, SETTINGS_FILE
 NEW = "the suite is new"
 PARTS = (SUITE_FILE, GATES_FILE, SETTINGS_FILE, JUDGE_FILE)
 """Files of a golden folder that say how its suite is measured."""
-RULED = frozenset(GOLDEN_REASONS) - {SUITE_FILE, GATES_FILE}
-"""What of a golden folder has a history of its own, which only grows."""
+RULED = frozenset(RULES) - {GATES_FILE}
+"""What of a golden folder is somebody's word: a change's own never counts, and is no measure."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,14 @@ def touched_measures(
     return found
 
 
+def touched_measure(project: Project, suite: str, revision: str) -> TouchedMeasure | None:
+    """What a change since a revision does to the measure of one suite; None where it does nothing."""
+    change = change_since(project, revision)
+    touched = touched_suites(project, change, [suite])
+    with rules_at(project, change.base) as judged:
+        return touched_measures(project, judged, change, touched).get(suite)
+
+
 def _parts(project: Project, judged: Project, change: Change, suite: str, touched: Touched) -> list[str]:
     golden = PurePosixPath("golden") / suite
     named = [name for name in PARTS if golden / name in change.files]
@@ -114,7 +131,7 @@ def _key(project: Project, change: Change, suite: str, code: bool) -> str:
         parts = file.parts
         if parts[0] == "golden":
             return parts[1:2] == (suite,) and parts[2:3] not in {(name,) for name in RULED}
-        return str(file) == MARKER or (code and COMPILED not in parts and parts[0] != "prompts")
+        return str(file) == MARKER or (code and may_be_code(project, file))
 
     files = sorted(filter(counts, change.files))
     return content_hash(

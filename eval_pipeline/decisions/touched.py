@@ -21,6 +21,7 @@ OTHER_ENGINES = f"{MARKER}, whose change is not part of this evaluation"
 NOTES = ("README.md", "CHANGELOG.md")
 COMPILED = "__pycache__"
 SUITES = "suites"
+HOLDING_CODE = (PACKAGE, SUITES)
 ENVIRONMENT = frozenset(
     ("Makefile", "dagster.yaml", "pyproject.toml", "requirements.lock", "requirements.txt", "uv.lock")
 )
@@ -93,7 +94,7 @@ def touched_suites(project: Project, change: Change, suites: Iterable[str]) -> d
             everywhere.add(ENGINES)
         elif str(file) in ENVIRONMENT:
             everywhere.add("environment")
-        code = code or parts[0] in (PACKAGE, SUITES) or (own and _may_be_code(project, file))
+        code = code or parts[0] in HOLDING_CODE or (own and may_be_code(project, file))
     if PurePosixPath(MARKER) in change.undone:
         everywhere.add(OTHER_ENGINES)
     changed = changed_code(project, change.base, touched) if code else {}
@@ -104,11 +105,17 @@ def touched_suites(project: Project, change: Change, suites: Iterable[str]) -> d
     return {name: each for name, each in touched.items() if each.prompts or each.answers or each.reasons}
 
 
-def _may_be_code(project: Project, file: PurePosixPath) -> bool:
+def may_be_code(project: Project, file: PurePosixPath) -> bool:
     """Whether a file may be code that a suite uses, data beside such code, or part of a declaration."""
     if file.parts[0] == "golden" and len(file.parts) > 2:
         return file.name == SUITE_FILE or (project.golden(file.parts[1]) / SUITE_FILE).is_file()
-    return file.suffix == ".py" or any(project.root.joinpath(file).parent.glob("*.py"))
+    if COMPILED in file.parts:
+        return False
+    return (
+        file.suffix == ".py"
+        or file.parts[0] in HOLDING_CODE
+        or any(project.root.joinpath(file).parent.glob("*.py"))
+    )
 
 
 def _shared_cases(project: Project, suite: str) -> set[PurePosixPath]:

@@ -36,7 +36,7 @@ _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Line(msgspec.Struct, frozen=True):
-    """What the gate says of a version, ready for people and machines: no code of a suite is needed any more."""
+    """What the gate says of a version, for people and machines; no suite is needed any more to show it."""
 
     suite: str
     version: str
@@ -72,7 +72,7 @@ class Line(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, state=state, **changed)
 
 
-def line_of(decision: Decision, suite: Suite | None, measure: Literal["base", "own"] = "own") -> Line:
+def line_of(decision: Decision, suite: Suite | None = None) -> Line:
     """What is said of a decision; without its suite, the decision alone."""
     evaluation = decision.evaluation
     return Line(
@@ -101,7 +101,6 @@ def line_of(decision: Decision, suite: Suite | None, measure: Literal["base", "o
             "comparisons": [comparison_data(standing) for standing in decision.standings.all],
             "not_compared": decision.standings.missing,
         },
-        measure,
     )
 
 
