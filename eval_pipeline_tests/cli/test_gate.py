@@ -215,7 +215,7 @@ SCENARIOS = {
             rf"✗ toy: {ACTIVE} \(gates\)\n  ✗ the change touches its own measure \(gates\.yaml\): it is "
             r"measured as of [0-9a-f]{7}, and needs an approval\n",
             r"  ⚠ the change touches what it is judged by \(gates\.yaml\): ",
-            rf"⚠ toy: {ACTIVE}, by the change's own measure \(gates\)\n  ⚠ accuracy: 90\.0 % is in the zone",
+            rf"⚠ toy: {ACTIVE}, by the change's own measure \(gates\)\n  ⚠ accuracy: 90\.0 % is between fail",
         ),
     ),
     "new fail zone": Scenario(

@@ -246,7 +246,8 @@ def test_code_of_a_program_that_is_installed_elsewhere_is_not_run(elsewhere: boo
     gates = TouchedMeasure(NAME, "0123456789", ("gates.yaml", "scoring code"), (), "key", elsewhere)
     assert gates.has_own
     engines = TouchedMeasure(NAME, "0123456789", (), ("llm",), "key", elsewhere)
-    assert not (engines.has_own or engines.needs_tree)
+    assert not engines.has_own
+    assert not engines.needs_tree
     assert engines.text == (
         "the change touches its own measure (engines.yaml: llm): it is measured as of 0123456, "
         "and needs an approval"
