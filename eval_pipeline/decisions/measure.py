@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from eval_pipeline.decisions.changed_code import MEASURING
-from eval_pipeline.decisions.rules import RULES, rules_at
+from eval_pipeline.decisions.rules import RULES, engines_at, rules_at
 from eval_pipeline.decisions.touched import (
     FOLDER,
     SUITES,
@@ -23,7 +23,7 @@ from eval_pipeline.golden import JUDGE_FILE
 from eval_pipeline.loading import shipped_names, suite_names
 from eval_pipeline.project import MARKER, Project
 from eval_pipeline.prompts import versions_in
-from eval_pipeline.revisions import SHORT_COMMIT, all_files_at, blob_at
+from eval_pipeline.revisions import HEAD, SHORT_COMMIT, all_files_at, blob_at
 from eval_pipeline.scoring import PACKAGE, SETTINGS_FILE
 
 NEW = "the suite is new"
@@ -88,7 +88,7 @@ def touched_measures(
     project: Project, judged: Project, change: Change, touched: Mapping[str, Touched]
 ) -> dict[str, TouchedMeasure]:
     """The suites whose measure a change touches; `judged` is the project with the rules of the base."""
-    engines = changed_engines(judged.engines_file, project.engines_file)
+    engines = _engines(project, judged, change)
     before = suites_at(project, change.base)
     found = {}
     for suite, what in touched.items():
@@ -101,6 +101,14 @@ def touched_measures(
                 suite, change.base, tuple(parts), tuple(engines), key, held and elsewhere
             )
     return found
+
+
+def _engines(project: Project, judged: Project, change: Change) -> list[str]:
+    """The engines that differ from the base's, also where its file was put in the place of the change's."""
+    if PurePosixPath(MARKER) not in change.undone:
+        return changed_engines(judged.engines_file, project.engines_file)
+    with engines_at(project, HEAD) as committed:
+        return changed_engines(judged.engines_file, committed.engines_file)
 
 
 def touched_measure(project: Project, suite: str, revision: str) -> TouchedMeasure | None:

@@ -24,6 +24,8 @@ from eval_pipeline_tests.running import environment, invoke
 
 OWN = ", by the change's own measure"
 GATE = ("gate", "--changed-since", "main")
+TEMPORARY = f"{tempfile.gettempdir()}/{tempfile.gettempprefix()}"
+"""Where the base's tree lies: nobody is to read of it."""
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +100,7 @@ def test_a_change_that_makes_every_scorer_always_right_does_not_pass(
         assert f"## {NAME}: {name}\n" in files["markdown"].read_text()
         assert f'name="{name}"'.encode() in files["junit"].read_bytes()
     assert len(ElementTree.fromstring(files["junit"].read_bytes()).findall("testsuite/testcase")) == 4  # noqa: S314
-    assert tempfile.gettempdir() not in done.stdout + files["json"].read_text()
+    assert TEMPORARY not in done.stdout + files["json"].read_text()
     assert git(project, "worktree", "list").count("\n") == 0
 
 
@@ -146,7 +148,7 @@ def test_somebody_on_the_base_branch_approves_a_measure(project: Project) -> Non
     assert after.returncode == 0, after.stdout + after.stderr
     assert f"✓ approved {NAME}: {ACTIVE} (" in after.stdout
     assert "measure approved by Ada on " in after.stdout
-    declare_anew(project, scores=[{"equals": "{{ label }}", "ignore_case": True}])
+    declare_anew(project, scores=[{"equals": "{{ label }}", "weight": 2}])
     assert invoke(project, *GATE).returncode == 1
 
 
@@ -211,7 +213,7 @@ def test_a_problem_of_the_bases_own_measure_is_named_by_its_commit(project: Proj
     done = invoke(project, *GATE)
     assert done.returncode == 2, done.stdout + done.stderr
     assert f"golden/{NAME}/suite.yaml at {base[:7]}:" in done.stderr
-    assert tempfile.gettempdir() not in done.stdout + done.stderr
+    assert TEMPORARY not in done.stdout + done.stderr
 
 
 def test_a_process_that_says_nothing_lets_nothing_pass(project: Project) -> None:
