@@ -3,7 +3,10 @@
 import io
 import subprocess
 import tarfile
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
@@ -43,6 +46,33 @@ def files_at(project: Project, commit: str, folder: Path) -> list[Path]:
     return [project.root / name for name in run_git(project.root, *listing).stdout.split("\0") if name]
 
 
+def all_files_at(project: Project, commit: str, *folders: str) -> list[PurePosixPath]:
+    """The files below some folders of the project at a commit, by their paths in the project."""
+    listing = ("ls-tree", "-r", "--name-only", "-z", commit, *(f"{folder}/" for folder in folders))
+    return [PurePosixPath(name) for name in run_git(project.root, *listing).stdout.split("\0") if name]
+
+
+def blob_at(project: Project, commit: str, file: PurePosixPath) -> str:
+    """What identifies the content of a file at a commit; blank where it was not there."""
+    return run_git(project.root, "rev-parse", "--verify", "--quiet", f"{commit}:./{file}").stdout.strip()
+
+
+@contextmanager
+def checked_out(project: Project, commit: str) -> Iterator[Path]:
+    """The project's folder as it was at a commit: a working tree of its own, which Git knows and forgets."""
+    prefix = checked_git(project.root, "rev-parse", "--show-prefix").strip("\n")
+    quiet = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
+    with TemporaryDirectory() as folder:
+        tree = Path(folder).resolve() / "base"
+        add = ("worktree", "add", "--quiet", "--detach", "--no-checkout")
+        checked_git(project.root, *quiet, *add, str(tree), commit)
+        try:
+            checked_git(tree, *quiet, "checkout", "--quiet", commit, "--", prefix or ".")
+            yield tree / prefix
+        finally:
+            run_git(project.root, "worktree", "remove", "--force", "--force", str(tree))
+
+
 def extract(project: Project, commit: str, folder: Path, *names: str) -> None:
     """Put files and folders of the project as they were at a commit into a folder; nothing where one was not.
 
@@ -51,9 +81,9 @@ def extract(project: Project, commit: str, folder: Path, *names: str) -> None:
     done = subprocess.run(
         ["git", "archive", "--format=tar", commit, *names], cwd=project.root, capture_output=True, check=False
     )
-    if done.returncode == 0:
-        with tarfile.open(fileobj=io.BytesIO(done.stdout), errorlevel=0) as archive:
-            archive.extractall(folder, filter="data")
+    held = io.BytesIO(done.stdout)
+    with suppress(tarfile.ReadError), tarfile.open(fileobj=held, errorlevel=0) as archive:
+        archive.extractall(folder, filter="data")  # an archive of nothing cannot be opened
 
 
 def _inside(project: Project, path: Path) -> str:

@@ -70,6 +70,12 @@ def _linked_gates(project: Project) -> None:
     _gates(project).symlink_to("/dev/null")
 
 
+def _always_right(project: Project) -> None:
+    _fail(project)
+    code = project.own_suites / "toy" / "__init__.py"
+    code.write_text(code.read_text().replace("float(gold == guess)", "1.0"))
+
+
 def _attributes(project: Project) -> None:
     """Git is told to leave the rules out of what it hands out."""
     _lower_gates(project)
@@ -124,9 +130,10 @@ class Attack(NamedTuple):
 
 ATTACKS = {
     "a lower gate": Attack(_lower_gates, 1, FAILS),
-    "no gates": Attack(_no_gates, 1, FAILS),
-    "a link in place of the gates": Attack(_linked_gates, 1, FAILS),
+    "no gates": Attack(_no_gates, 2, FAILS),
+    "a link in place of the gates": Attack(_linked_gates, 2, FAILS),
     "rules that Git leaves out": Attack(_attributes, 1, FAILS),
+    "a scorer that is always right": Attack(_always_right, 1, FAILS),
     "its own sign-off": Attack(_own_sign_off, 1, "Changes that nobody signed off"),
     "its own approval": Attack(_own_approval, 1, "regressed; block"),
     "no baseline": Attack(_no_baseline, 1, "regressed; block"),
@@ -134,7 +141,7 @@ ATTACKS = {
         lambda project: recorded_toy.record(project, BEFORE, 60), 1, "(engine's files)"
     ),
     "another function": Attack(_other_function, 1, f"{BOT} (engine's files)"),
-    "an engine of its own": Attack(_other_engines, 0, "whose change is not part of this evaluation", "HEAD~"),
+    "an engine of its own": Attack(_other_engines, 1, "whose change is not part of this evaluation", "HEAD~"),
     "another Makefile": Attack(_touched("Makefile"), 0, f"{BEFORE} (environment)"),
     "another lock": Attack(_touched("requirements.lock"), 0, f"{BEFORE} (environment)"),
     "another dagster.yaml": Attack(_touched("dagster.yaml"), 0, f"{BEFORE} (environment)"),

@@ -1,11 +1,13 @@
 """`eval-pipeline approve`: a person lets a result pass that the numbers speak against."""
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import click
 
 from eval_pipeline import decisions
+from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.cli import completing
 from eval_pipeline.cli.compare import BASELINE
 from eval_pipeline.files import readable_json
@@ -13,7 +15,7 @@ from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
-from eval_pipeline.revisions import HEAD
+from eval_pipeline.revisions import HEAD, SHORT_COMMIT
 from eval_pipeline.stages import Incomplete, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import say
@@ -70,6 +72,8 @@ def command(
 
     An approval is for one very result: both sides' answers, the gates and the numbers. Any of them changing
     ends it, and so does its expiry. It is a file under golden/SUITE/approvals, to be reviewed and committed.
+    With --metric measure it is for how a change is measured instead: suite.yaml, gates, settings, code and
+    engines, as they were at --changed-since and as they are.
     """
     project = Project.find()
     chosen = find_suite(project, suite)
@@ -100,37 +104,72 @@ def _approve(
     result = decisions.latest_result(bench, version)
     if outage := result.evaluation.outage:
         raise Incomplete(suite.name, version, outage.text)
-    standings = result.standings(since=since)
-    standing = standings.baseline if against == BASELINE else _standing(result, standings, against)
-    evaluation, comparison = result.evaluation, standing.comparison if standing else None
-    open_ = [
-        each for each in decisions.objections_to(bench, evaluation, standings).holding if not each.against
-    ]
-    possible = set(standing.open if standing else ())
-    if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
-        possible.update(name for each in open_ for name in each.metrics)
-    _stop_unless_possible(metrics, possible)
+    if decisions.MEASURE in metrics:
+        subject = _measure(project, suite, metrics, since)
+    else:
+        subject = _result(result, metrics, against, since)
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     approval = decisions.Approval(
         suite=suite.name,
         version=version,
-        against=comparison.before if comparison else "nothing",
+        against=subject.against,
         metrics=tuple(dict.fromkeys(metrics)),
         reason=reason,
         approved_by=by or person(),
         approved_at=now.isoformat(),
         expires_at=(now + datetime.timedelta(days=days)).isoformat(),
-        result=decisions.result_key(evaluation, comparison, bench.gates),
-        conclusion=standing.conclusion if standing else "; ".join(each.text for each in open_),
-        before=comparison.identities[0] if comparison and comparison.identities else None,
-        after=evaluation.identity.outputs,
+        result=subject.key,
+        conclusion=subject.conclusion,
+        before=subject.before,
+        after=result.evaluation.identity.outputs,
     )
     path = decisions.keep_approval(project.golden(suite.name), approval)
     say(f"{version} against {approval.against}: {approval.summary}")
-    rest = sorted(possible - set(metrics))
-    if rest:
-        say(f"Not approved: {', '.join(rest)}")
+    if subject.rest:
+        say(f"Not approved: {', '.join(subject.rest)}")
     say(f"Review and commit {shown_path(path)}")
+
+
+class _Subject(NamedTuple):
+    """What an approval is given for."""
+
+    against: str
+    key: str
+    conclusion: str
+    before: OutputsIdentity | None = None
+    rest: Sequence[str] = ()
+    """What might be approved as well."""
+
+
+def _measure(project: Project, suite: Suite, metrics: tuple[str, ...], since: str) -> _Subject:
+    """The measure of a change, whatever the numbers: one approval is for every version of the suite."""
+    touched = decisions.touched_measure(project, suite.name, since)
+    _stop_unless_possible(metrics, [decisions.MEASURE] if touched else [])
+    assert touched is not None
+    return _Subject(f"the measure of {touched.base[:SHORT_COMMIT]}", touched.key, touched.text)
+
+
+def _result(result: decisions.Result, metrics: tuple[str, ...], against: str, since: str) -> _Subject:
+    """The numbers of a version, by themselves or beside those of another."""
+    standings = result.standings(since=since)
+    standing = standings.baseline if against == BASELINE else _standing(result, standings, against)
+    evaluation, comparison = result.evaluation, standing.comparison if standing else None
+    open_ = [
+        each
+        for each in decisions.objections_to(result.bench, evaluation, standings).holding
+        if not each.against
+    ]
+    possible = set(standing.open if standing else ())
+    if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
+        possible.update(name for each in open_ for name in each.metrics)
+    _stop_unless_possible(metrics, possible)
+    return _Subject(
+        comparison.before if comparison else "nothing",
+        decisions.result_key(evaluation, comparison, result.bench.gates),
+        standing.conclusion if standing else "; ".join(each.text for each in open_),
+        comparison.identities[0] if comparison and comparison.identities else None,
+        sorted(possible - set(metrics)),
+    )
 
 
 def _stop_unless_possible(metrics: tuple[str, ...], possible: Collection[str]) -> None:

@@ -1,30 +1,26 @@
 """`eval-pipeline gate`: whether a change may go in."""
 
-import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
+import msgspec
 
 from eval_pipeline import decisions
 from eval_pipeline.answers import Trials
 from eval_pipeline.cli import completing
+from eval_pipeline.cli.gate_lines import Asked, Task, lines_apart, lines_of
 from eval_pipeline.cli.options import TRIALS, TRIALS_HELP
 from eval_pipeline.engines import read_engines
 from eval_pipeline.files import replacing, write_json, write_text
 from eval_pipeline.loading import all_suites, load_suites
-from eval_pipeline.problems import BadInput, Problems, shown_path
+from eval_pipeline.problems import Problem, Problems, shown_path
 from eval_pipeline.project import Project
-from eval_pipeline.reports import score_report, signed_lines, to_junit, to_markdown, to_report
-from eval_pipeline.revisions import HEAD
-from eval_pipeline.scoring import check_settings
-from eval_pipeline.stages import Workbench, prepare_asking
-from eval_pipeline.suite import Suite
+from eval_pipeline.reports import Line, line_of, signed_lines, to_junit, to_markdown, to_report
+from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.terminal import say
 from eval_pipeline.timetable import check_automation
 
-ALL_VERSIONS = "all versions"
 LAST_REPORT = "gate.json"
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -37,7 +33,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     type=click.Choice(["base", "change"]),
     default="base",
     show_default=True,
-    help="With --changed-since: whose gates, sign-offs, approvals and baselines count.",
+    help="With --changed-since: whose measure, engines, sign-offs, approvals and baselines count.",
 )
 @click.option(
     "--engine",
@@ -67,34 +63,49 @@ def command(
     evaluated, with 2 where something is broken.
     """
     project = Project.find()
-    loaded, broken = load_suites(project, suites or all_suites(project))
-    chosen = {suite.name: suite for suite in loaded}
+    names = list(suites or all_suites(project))
+    asked = Asked(engine, msgspec.to_builtins(trials))
     change = decisions.change_since(project, revision) if revision is not None else None
-    decided = [decisions.unusable(name, ALL_VERSIONS, "suite", problems) for name, problems in broken.items()]
-    touched = {name: decisions.Touched(reasons={"asked for"}) for name in chosen}
+    lines = [line_of(each) for each in _missing(project, change, rules)] if not suites else []
+    touched = {name: decisions.Touched(reasons={"asked for"}) for name in names}
     if change:
-        touched = decisions.touched_suites(project, change, chosen)
-    untouched = [name for name in chosen if name not in touched]
-    unusable = list(_unusable(project, touched))
+        touched = decisions.touched_suites(project, change, names)
+    untouched = [name for name in names if name not in touched]
+    for name, problems in load_suites(project, untouched)[1].items():
+        lines.append(line_of(decisions.unusable(name, decisions.ALL_VERSIONS, "suite", problems)))
+    unusable = [line_of(each) for each in _unusable(project, touched)]
     if unusable:
-        decided += unusable
-        touched = {}
-    of_base = change and rules == "base"
-    with decisions.rules_at(project, change.base) if change and of_base else nullcontext(project) as judged:
-        for name, what in touched.items():
-            decided += _decide_all(judged, chosen[name], what, change, engine, trials)
-    report = to_report(decided, chosen, untouched)
+        lines += unusable
+    elif change and rules == "base":
+        lines += _by_the_base(project, touched, change, asked)
+    else:
+        said = _accepted(project, touched, change) if change else {}
+        lines += lines_of(project, touched, change, asked, said, of_base=False)
+    report = to_report(lines, untouched)
     write_json(project.state / LAST_REPORT, report)
     if json_file:
         write_json(json_file, report)
     if markdown:
-        write_text(markdown, to_markdown(decided, chosen, untouched))
+        write_text(markdown, to_markdown(lines, untouched))
     if junit:
         with replacing(junit) as temporary:
-            temporary.write_bytes(to_junit(decided))
-    _print(decided, untouched)
+            temporary.write_bytes(to_junit(lines))
+    _print(lines, untouched)
     say(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
-    context.exit(decisions.EXIT_CODES[decisions.worst(decided)])
+    context.exit(decisions.EXIT_CODES[decisions.worst(each.state for each in lines)])
+
+
+def _missing(project: Project, change: decisions.Change | None, rules: str) -> Iterator[decisions.Decision]:
+    """Suites that nobody would look at any more: a change took them away, or what declares them."""
+    stray = decisions.stray_prompts(project)
+    for folder in stray:
+        message = f"holds versions of prompts, and there is no suite {folder.name}"
+        problem = Problem(shown_path(folder), 0, "", message, "Bring its golden folder back, or delete them.")
+        yield decisions.unusable(folder.name, decisions.ALL_VERSIONS, "suite", [problem])
+    if change:
+        for name in decisions.lost_suites(project, change.base):
+            if name not in {folder.name for folder in stray}:
+                yield decisions.lost(name, change.base[:SHORT_COMMIT], accepted=rules == "change")
 
 
 def _unusable(project: Project, touched: Mapping[str, decisions.Touched]) -> Iterator[decisions.Decision]:
@@ -102,86 +113,74 @@ def _unusable(project: Project, touched: Mapping[str, decisions.Touched]) -> Ite
     engines, automation = Problems(), Problems()
     read_engines(project.engines_file, engines)
     check_automation(project, automation)
+    everywhere = decisions.ALL_VERSIONS
     if touched and len(engines):
-        yield decisions.unusable(", ".join(touched), ALL_VERSIONS, "engines", list(engines))
+        yield decisions.unusable(", ".join(touched), everywhere, "engines", list(engines))
     if len(automation):  # nothing would start by itself any more, whatever the change touches
-        yield decisions.unusable(
-            ", ".join(touched) or "no suite", ALL_VERSIONS, "automation", list(automation)
+        yield decisions.unusable(", ".join(touched) or "no suite", everywhere, "automation", list(automation))
+
+
+def _by_the_base(
+    project: Project, touched: Mapping[str, decisions.Touched], change: decisions.Change, asked: Asked
+) -> list[Line]:
+    """Every version by the measure of the base; beside it by its own, where the change touches that."""
+    with decisions.rules_at(project, change.base) as judged:
+        measures = decisions.touched_measures(project, judged, change, touched)
+        said = {name: decisions.touched_rules(judged, change, name) for name in touched}
+        apart = {name: touched[name] for name, each in measures.items() if each.needs_tree}
+        here = {name: each for name, each in touched.items() if name not in apart}
+        lines = [*lines_of(judged, here, change, asked, said, of_base=True)]
+        if apart:
+            with decisions.measured_tree(project, judged, change, apart) as (tree, laid):
+                task = Task(change.base, apart, asked, said, sorted(map(str, laid)))
+                lines += lines_apart(project, task, "the measure of the base", tree)
+        lines = [_weighed(judged, each, measures.get(each.suite)) for each in lines]
+        own = {name: touched[name] for name, each in measures.items() if each.has_own}
+        beside = (
+            lines_apart(project, Task(change.base, own, asked), "the change's own measure") if own else []
         )
+    # What the change's own code writes is shown as text, and never as Markdown.
+    beside = [msgspec.structs.replace(each, details="", is_second=True) for each in beside]
+    suites, places = list(touched), {(each.suite, each.version): at for at, each in enumerate(lines)}
+
+    def order(line: Line) -> tuple[int, int, bool]:
+        place = places.get((line.suite, line.version), len(lines))
+        return suites.index(line.suite), place, line.is_second
+
+    return sorted([*lines, *beside], key=order)
 
 
-def _decide_all(
-    project: Project,
-    suite: Suite,
-    touched: decisions.Touched,
-    change: decisions.Change | None,
-    engine: str | None,
-    trials: Trials | None,
-) -> Iterator[decisions.Decision]:
-    causes, refused = decisions.candidates(project, suite, touched, change)
-    yield from refused
-    for version, cause in causes.items():
-        try:
-            yield _decide(Workbench(project, suite), version, cause, change, engine, trials)
-        except MemoryError:
-            raise
-        except Exception as error:  # the red line of one suite; what the others came to is still written
-            traceback.print_exc()
-            yield decisions.crashed(suite.name, version, cause, error)
+def _weighed(judged: Project, line: Line, measure: decisions.TouchedMeasure | None) -> Line:
+    """A line together with what speaks against the measure."""
+    line = msgspec.structs.replace(line, measure="base")
+    if measure is None:
+        return line
+    approvals = decisions.approvals_of(judged.rules(measure.suite), measure.key)
+    return line.weighed(decisions.of_measure(measure.text, approvals))
 
 
-def _decide(
-    bench: Workbench,
-    version: str,
-    cause: str,
-    change: decisions.Change | None,
-    engine: str | None,
-    trials: Trials | None,
-) -> decisions.Decision:
-    from eval_pipeline.orchestration.launching import execute
-    from eval_pipeline.reports.console import Bar
-
-    try:
-        problems = Problems()
-        check_settings(bench.suite, bench.golden_folder, problems)
-        problems.stop_if_any()
-        asking = prepare_asking(bench, version, engine=engine, trials=trials)
-        unread = change is not None and decisions.only_unread_text_changed(
-            bench.project, bench.suite, asking.prompt, change.base, asking.engine.reads_prompt
-        )
-        with Bar() as bar:
-            config = {"engine": engine, "trials": trials}
-            outcome = execute(bench, version, config, bar, change.base if change else HEAD)
-        if outcome.problems or outcome.evaluation is None:
-            return decisions.unusable(bench.suite.name, version, cause, outcome.problems)
-        # The report is made once more at the end, for all: here what fails in it is this suite's own.
-        score_report(bench.suite, outcome.evaluation.summary, bench.context.settings)
-        return decisions.decide(
-            cause,
-            outcome.evaluation,
-            outcome.standings,
-            outcome.objections,
-            unsigned=outcome.unsigned,
-            unread_text=unread,
-            rules=decisions.touched_rules(bench.project, change, bench.suite.name) if change else "",
-            stopping=outcome.stopping,
-            settings=bench.context.settings,
-            named=outcome.named,
-        )
-    except BadInput as bad:
-        return decisions.unusable(bench.suite.name, version, cause, bad.problems)
+def _accepted(
+    project: Project, touched: Mapping[str, decisions.Touched], change: decisions.Change
+) -> dict[str, str]:
+    """What is said where somebody accepted the change's own rules and measure."""
+    with decisions.rules_at(project, change.base) as judged:
+        measures = decisions.touched_measures(project, judged, change, touched)
+    said = {name: [decisions.touched_rules(project, change, name)] for name in touched}
+    for name, each in measures.items():
+        said[name].append(each.accepted)
+    return {name: "; ".join(filter(None, each)) for name, each in said.items()}
 
 
-def _print(decided: list[decisions.Decision], untouched: list[str]) -> None:
-    for each in decided:
-        say(f"{decisions.SIGNS[each.state]} {each.suite}: {each.version} ({each.cause})")
+def _print(lines: Sequence[Line], untouched: Sequence[str]) -> None:
+    for each in lines:
+        say(f"{decisions.SIGNS[each.state]} {each.suite}: {each.name} ({each.cause})")
         for line in signed_lines(each.reasons, each.approved, each.warnings):
             say(f"  {line}", err=each.state in decisions.BROKEN)
         if each.stopping:
-            say(f"  {each.stopping.text}")
+            say(f"  {each.stopping}")
         for line in each.notes:
             say(f"  Note: {line}")
     if untouched:
         say(f"Not touched: {', '.join(untouched)}")
-    if not decided:
+    if not lines:
         say("Nothing to evaluate.")

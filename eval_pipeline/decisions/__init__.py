@@ -1,10 +1,44 @@
 """What the numbers allow: gates, objections, approvals, and what a change touches."""
 
-from eval_pipeline.decisions.approvals import Approval, keep_approval, read_approvals, result_key
+from eval_pipeline.decisions.approvals import (
+    Approval,
+    approvals_of,
+    keep_approval,
+    read_approvals,
+    result_key,
+)
 from eval_pipeline.decisions.candidates import candidates
-from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
+from eval_pipeline.decisions.gate import (
+    ALL_VERSIONS,
+    BROKEN,
+    EXIT_CODES,
+    SIGNS,
+    Decision,
+    State,
+    crashed,
+    decide,
+    lost,
+    unusable,
+    worst,
+)
 from eval_pipeline.decisions.incidents import COMPLETE, Finding, Incident, Incidents, Kind, Message
-from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
+from eval_pipeline.decisions.laid_over import measured_tree
+from eval_pipeline.decisions.measure import (
+    TouchedMeasure,
+    lost_suites,
+    stray_prompts,
+    touched_measure,
+    touched_measures,
+)
+from eval_pipeline.decisions.objections import (
+    MEASURE,
+    FailedCheck,
+    Objections,
+    Standing,
+    Standings,
+    objections,
+    of_measure,
+)
 from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.pruning import (
     KEPT_DAYS,
@@ -23,7 +57,7 @@ from eval_pipeline.decisions.results import (
     standing_of,
     standings_of,
 )
-from eval_pipeline.decisions.rules import rules_at, touched_rules
+from eval_pipeline.decisions.rules import altered_cases, engines_at, rules_at, touched_rules
 from eval_pipeline.decisions.survey import MOST_INCIDENTS, SuiteSurvey, Survey, VersionSurvey, survey_of
 from eval_pipeline.decisions.touched import (
     Change,
@@ -35,13 +69,15 @@ from eval_pipeline.decisions.touched import (
 
 # fmt: off
 __all__ = [
-    "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MOST_INCIDENTS", "SIGNS", "Approval",
-    "Change", "Decision", "FailedCheck", "Finding", "Incident", "Incidents", "Keeping", "Kind", "Message",
-    "Objections", "Refused", "Result", "Standing", "Standings", "SuiteSurvey", "Superfluous", "Survey",
-    "Touched", "VersionSurvey", "allow_activation", "approving", "candidates", "change_since", "crashed",
-    "decide", "keep_approval", "latest_result", "live_proposals", "objections", "objections_to",
-    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at", "size_of",
-    "standing_of", "standings_of", "superfluous_files", "survey_of", "touched_rules", "touched_suites",
-    "unusable", "worst",
+    "ALL_VERSIONS", "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MEASURE",
+    "MOST_INCIDENTS", "SIGNS", "Approval", "Change", "Decision", "FailedCheck", "Finding", "Incident",
+    "Incidents", "Keeping", "Kind", "Message", "Objections", "Refused", "Result", "Standing", "Standings",
+    "State", "SuiteSurvey", "Superfluous", "Survey", "Touched", "TouchedMeasure", "VersionSurvey",
+    "allow_activation", "altered_cases", "approvals_of", "approving", "candidates", "change_since",
+    "crashed", "decide", "engines_at", "keep_approval", "latest_result", "live_proposals", "lost",
+    "lost_suites", "measured_tree", "objections", "objections_to", "of_measure",
+    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at",
+    "size_of", "standing_of", "standings_of", "stray_prompts", "superfluous_files", "survey_of",
+    "touched_measure", "touched_measures", "touched_rules", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -1,6 +1,6 @@
 """What the gate decides about a change: version by version, and as a whole."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -32,6 +32,7 @@ EXIT_CODES: dict[State, int] = {
     "unusable": 2,
     "crashed": 70,
 }
+ALL_VERSIONS = "all versions"
 BROKEN: tuple[State, ...] = ("unusable", "crashed")
 """States in which nothing was decided."""
 
@@ -125,6 +126,14 @@ def crashed(suite: str, version: str, cause: str, error: Exception) -> Decision:
     return Decision(suite, version, cause, "crashed", (f"{reason}; this is a defect, nothing was decided",))
 
 
-def worst(decisions: Sequence[Decision]) -> State:
+def lost(suite: str, base: str, accepted: bool) -> Decision:
+    """A suite that a change takes away: nothing passes because nobody looks at it any more."""
+    text = f"{base} has this suite, and the change has not: nothing of it would be evaluated any more"
+    if accepted:
+        return Decision(suite, ALL_VERSIONS, "suite", "warn", (), (text,))
+    return Decision(suite, ALL_VERSIONS, "suite", "block", (f"{text}; somebody has to accept that",))
+
+
+def worst(states: Iterable[State]) -> State:
     """The state of the whole."""
-    return max((each.state for each in decisions), key=STATES.index, default="pass")
+    return max(states, key=STATES.index, default="pass")

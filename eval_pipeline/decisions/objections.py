@@ -14,6 +14,8 @@ from eval_pipeline.suite import ERROR_RATE
 
 REPLACED = "replaced"
 """What is approved, in place of a metric, where what would be replaced could not be compared with."""
+MEASURE = "measure"
+"""What is approved, in place of a metric, where a change touches what it is measured with."""
 STOPPING: tuple[Action, ...] = ("needs_approval", "block")
 
 NO_EVIDENCE = "never a baseline, a point of a trend or evidence for a gate"
@@ -203,6 +205,16 @@ def objections(
             ),
         ]
     )
+
+
+def of_measure(text: str, approvals: Iterable[Approval]) -> Objections:
+    """What speaks against a change that touches its own measure, whatever it is measured at.
+
+    The approvals are those of that very measure.
+    """
+    given = [each for each in approvals if MEASURE in each.metrics]
+    said = "".join(f". {each.summary}" for each in given)
+    return Objections([Objection(f"{text}{said}", "blocks", (MEASURE,), bool(given))])
 
 
 def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objection]:

@@ -2,7 +2,13 @@
 
 from eval_pipeline.declarative.cases import CaseFiles
 from eval_pipeline.declarative.catalogue import SCORERS
-from eval_pipeline.declarative.declared import DeclaredSuite, declared_names, module_in, read_suite
+from eval_pipeline.declarative.declared import (
+    DeclaredSuite,
+    declared_names,
+    files_of_cases,
+    module_in,
+    read_suite,
+)
 from eval_pipeline.declarative.file import KINDS, SUITE_FILE, suite_schema
 from eval_pipeline.declarative.kinds import Json, Kind, Label, Labels, List, Number, Text
 from eval_pipeline.declarative.records import SUFFIXES, read_rows
@@ -43,7 +49,7 @@ __all__ = [
     "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost", "DeclaredSuite", "Equals", "Json",
     "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length", "Levenshtein", "List",
     "NotContains", "Number", "OneOf", "Python", "Ranking", "Refusal", "Regex", "Reply", "Rouge", "Scorer",
-    "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf", "declared_names", "input_type",
-    "module_in", "read_rows", "read_suite", "suite_schema",
+    "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf", "declared_names",
+    "files_of_cases", "input_type", "module_in", "read_rows", "read_suite", "suite_schema",
 ]
 # fmt: on

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval_pipeline.declarative.cases import CaseFiles
+from eval_pipeline.declarative.cases import CaseFiles, case_files
 from eval_pipeline.declarative.file import SUITE_FILE, read_declaration
 from eval_pipeline.declarative.source import source_of
 from eval_pipeline.declarative.task import Task, input_type
+from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Suite
 
 
@@ -50,6 +51,12 @@ def read_suite(folder: Path) -> DeclaredSuite:
         source=source_of(declared),
         root=folder.resolve().parent.parent,
     )
+
+
+def files_of_cases(folder: Path, *places: Path) -> set[Path]:
+    """The files of cases that a golden folder declares, as they are in golden folders of that name."""
+    patterns = read_declaration(folder, loading=False).files
+    return {file for place in places for file in case_files(place, patterns, Problems())}
 
 
 def module_in(folder: Path) -> str:

@@ -4,6 +4,7 @@ from eval_pipeline.engines.budget import Purse
 from eval_pipeline.engines.configuration import (
     EnginesFile,
     answered_from,
+    changed_engines,
     check_engine,
     default_engine,
     engines_for,
@@ -21,7 +22,7 @@ from eval_pipeline.engines.readiness import readiness
 # fmt: off
 __all__ = [
     "Engine", "EnginesFile", "Estimate", "Journal", "MeteredEngine", "MeteredEntry", "Purse", "Request",
-    "Usage", "answered_from", "check_engine", "default_engine", "engines_for", "open_engine", "open_judge",
-    "read_engines", "readiness",
+    "Usage", "answered_from", "changed_engines", "check_engine", "default_engine", "engines_for",
+    "open_engine", "open_judge", "read_engines", "readiness",
 ]
 # fmt: on

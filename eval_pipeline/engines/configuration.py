@@ -60,6 +60,15 @@ def _unknown_default(file: Any) -> Iterator[Violation]:
         yield Violation(("default",), f"{default!r} is not an engine", remedy)
 
 
+def changed_engines(before: Path, after: Path) -> list[str]:
+    """What a file of engines says otherwise than another one; engines that were added change nothing."""
+    was, now = read_engines(before, Problems()), read_engines(after, Problems())
+    if was is None or now is None:
+        return [after.name]
+    default = [] if was.default == now.default else ["default"]
+    return [*default, *(name for name, entry in was.engines.items() if now.engines.get(name) != entry)]
+
+
 def open_engine(
     project: Project, suite: Suite, prompt: Prompt, chosen: str | None, resources: Any, sample: str
 ) -> Engine:

@@ -45,6 +45,13 @@ def read_operation_gates(path: Path) -> dict[str, Gate]:
     return {str(name): gate for name, gate in file.operations.items()} if file else {}
 
 
+def same_gates(one: Path, other: Path) -> bool:
+    """Whether two files say the same, whatever their comments; a file that cannot be used says nothing."""
+    problems = Problems()
+    said = [read_model(file, GatesFile, problems) if is_there(file) else None for file in (one, other)]
+    return not len(problems) and said[0] is not None and said[0] == said[1]
+
+
 def _gates(value: Any, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The gates of one part of the file, as far as they look like some."""
     gates = field_at(value, part)

@@ -6,7 +6,7 @@ from eval_pipeline.reports.cases import hidden_problems, named_things, size_of, 
 from eval_pipeline.reports.changelog import changelog_section, keep_in_changelog
 from eval_pipeline.reports.charts import image
 from eval_pipeline.reports.comparison import comparison_text
-from eval_pipeline.reports.gate import comparison_data, to_junit, to_markdown, to_report
+from eval_pipeline.reports.gate import Line, comparison_data, line_of, to_junit, to_markdown, to_report
 from eval_pipeline.reports.history import history_table, rests_on
 from eval_pipeline.reports.investigation import investigation_blocks, investigation_data
 from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table, tables
@@ -35,15 +35,15 @@ from eval_pipeline.reports.trends import trend_chart
 
 # fmt: off
 __all__ = [
-    "TITLES", "Cell", "RunDocument", "Table", "VersionState", "blocks_markdown", "brief_of", "bullets",
-    "cases_data", "changelog_section", "comparison_chart", "comparison_data", "comparison_text",
-    "confusion_charts", "cross_tables", "diagnosis_table", "error_table", "estimate_data",
-    "evaluation_data", "flat", "gate_label", "group_tables", "hidden_problems", "history_table", "image",
-    "incident_table", "investigation_blocks", "investigation_data", "keep_in_changelog", "metric_chart",
-    "metric_table", "model_list", "named_things", "overview_table", "plain", "probe_notes",
-    "probe_section", "probe_table", "readable", "report", "rests_on", "score_report", "signed_lines",
-    "size_of", "spent", "stand_table", "stands", "suite_tables", "table", "tables", "to_junit",
-    "to_markdown", "to_report", "trend_chart", "trend_table", "units", "version_reasons",
-    "version_table", "worst_cases", "zone_table",
+    "TITLES", "Cell", "Line", "RunDocument", "Table", "VersionState", "blocks_markdown", "brief_of",
+    "bullets", "cases_data", "changelog_section", "comparison_chart", "comparison_data",
+    "comparison_text", "confusion_charts", "cross_tables", "diagnosis_table", "error_table",
+    "estimate_data", "evaluation_data", "flat", "gate_label", "group_tables", "hidden_problems",
+    "history_table", "image", "incident_table", "investigation_blocks", "investigation_data",
+    "keep_in_changelog", "line_of", "metric_chart", "metric_table", "model_list", "named_things",
+    "overview_table", "plain", "probe_notes", "probe_section", "probe_table", "readable", "report",
+    "rests_on", "score_report", "signed_lines", "size_of", "spent", "stand_table", "stands",
+    "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report", "trend_chart",
+    "trend_table", "units", "version_reasons", "version_table", "worst_cases", "zone_table",
 ]
 # fmt: on

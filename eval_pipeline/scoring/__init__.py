@@ -1,7 +1,7 @@
 """From cases and answers to numbers."""
 
 from eval_pipeline.scoring.closure import EVERYTHING, MissingCode, Reference
-from eval_pipeline.scoring.context import check_settings, context_for, measured_models
+from eval_pipeline.scoring.context import SETTINGS_FILE, check_settings, context_for, measured_models
 from eval_pipeline.scoring.evaluation import Evaluation, Identity, Point, Step
 from eval_pipeline.scoring.files import OutputsScorer, ScoredFile
 from eval_pipeline.scoring.held_out import ALL, HeldOut, Interval, Part
@@ -39,13 +39,13 @@ from eval_pipeline.scoring.summary import (
 
 # fmt: off
 __all__ = [
-    "ALL", "ATTRIBUTE", "EVERYTHING", "NEAR", "PACKAGE", "WORST_CASES", "Broken", "CaseResult", "Code",
-    "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode", "OutputsScorer",
-    "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores", "Step", "Summary",
-    "case_results", "case_rows", "check_settings", "context_for", "diagnosis_rows", "engine_version",
-    "function_version", "history_rows", "lost_verdicts", "measured_models", "metric_means", "metric_rows",
-    "metric_values", "of_version", "outage_among", "probe_suite", "prober_version", "project_modules",
-    "row_values", "score_cases",
-    "scorer_version", "summarize", "with_units",
+    "ALL", "ATTRIBUTE", "EVERYTHING", "NEAR", "PACKAGE", "SETTINGS_FILE", "WORST_CASES", "Broken",
+    "CaseResult", "Code", "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode",
+    "OutputsScorer", "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores",
+    "Step", "Summary", "case_results", "case_rows", "check_settings", "context_for", "diagnosis_rows",
+    "engine_version", "function_version", "history_rows", "lost_verdicts", "measured_models",
+    "metric_means", "metric_rows", "metric_values", "of_version", "outage_among", "probe_suite",
+    "prober_version", "project_modules", "row_values", "score_cases", "scorer_version", "summarize",
+    "with_units",
 ]
 # fmt: on

@@ -88,6 +88,11 @@ class Code:
         """The hash of what reads and checks a suite's golden set."""
         return self._closure_of(suite).hash(self._declared(suite, GOLDEN.__contains__))
 
+    def files(self, suite: str) -> set[Path]:
+        """The files that hold what scores a suite and what reads its golden set."""
+        parts = self._declared(suite, lambda name: name in GOLDEN or name not in NOT_SCORING)
+        return {each.module.file for each in self._closure_of(suite).statements([*SCORING, *parts])}
+
     def shared(self, *names: Reference) -> str:
         """The hash of code that belongs to no suite."""
         return self._shipped.hash(names)

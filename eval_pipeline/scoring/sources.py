@@ -50,9 +50,14 @@ def project_modules(root: Path, *known: str) -> tuple[tuple[str, Path], ...]:
     names = {
         path.stem
         for path in (root.iterdir() if root.is_dir() else ())
-        if (path.suffix == ".py" and path.is_file()) or (path.is_dir() and any(path.glob("*.py")))
+        if (path.suffix == ".py" and path.is_file()) or (path.is_dir() and _holds_code(path))
     }
     return tuple((name, root / name) for name in sorted(names - {*known}) if name.isidentifier())
+
+
+def _holds_code(folder: Path) -> bool:
+    """Whether modules of a folder can be imported: its own, or those of a package in it."""
+    return any(next(folder.glob(pattern), None) for pattern in ("*.py", "*/*.py"))
 
 
 class Imported(NamedTuple):

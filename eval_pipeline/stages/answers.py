@@ -160,7 +160,7 @@ def _collect(
 
 def _looks(bench: Workbench, golden: GoldenTable, version: str, plan: TrialRange) -> Looks:
     """What decides between trials: the comparison with the baseline, where there can be one."""
-    folder = bench.golden_folder
+    folder = bench.rules_folder
     try:
         baseline = read_baseline(folder, version)
         before = baseline_side(folder, version, baseline) if baseline else None

@@ -36,7 +36,7 @@ from eval_pipeline.decisions.touched import OTHER_ENGINES
 from eval_pipeline.gates import GateResult
 from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.project import Project
-from eval_pipeline.reports import to_junit, to_markdown
+from eval_pipeline.reports import line_of, to_junit, to_markdown
 from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import Store, read_baselines
@@ -115,9 +115,12 @@ def a_little_worse(project: Project) -> None:
 
 
 def worse(project: Project) -> None:
-    gates = project.golden("toy") / "gates.yaml"
-    gates.write_text(gates.read_text().replace(">= 0.8", ">= 0.7"))
     candidate(project, RIGHT - 12)
+
+
+def other_gates(project: Project) -> None:
+    gates = project.golden("toy") / "gates.yaml"
+    gates.write_text(gates.read_text().replace(">= 0.8", ">= 0.95"))
 
 
 def failing(project: Project) -> None:
@@ -201,10 +204,18 @@ SCENARIOS = {
     "regressed by more than 5 points": Scenario(
         worse,
         1,
-        {CANDIDATE: "block", ACTIVE: "warn"},
+        {CANDIDATE: "block"},
+        (rf"✗ toy: {CANDIDATE} \(prompt\)\n  ✗ against baseline {ACTIVE} \(in use\): regressed; block\. ",),
+    ),
+    "other gates": Scenario(
+        other_gates,
+        1,
+        {ACTIVE: "block", f"{ACTIVE}, by the change's own measure": "warn"},
         (
-            rf"✗ toy: {CANDIDATE} \(prompt\)\n  ✗ against baseline {ACTIVE} \(in use\): regressed; block\. ",
-            rf"⚠ toy: {ACTIVE} \(gates\)\n  ⚠ the change touches what it is judged by \(gates\.yaml\): ",
+            rf"✗ toy: {ACTIVE} \(gates\)\n  ✗ the change touches its own measure \(gates\.yaml\): it is "
+            r"measured as of [0-9a-f]{7}, and needs an approval\n",
+            r"  ⚠ the change touches what it is judged by \(gates\.yaml\): ",
+            rf"⚠ toy: {ACTIVE}, by the change's own measure \(gates\)\n  ⚠ accuracy: 90\.0 % is between fail",
         ),
     ),
     "new fail zone": Scenario(
@@ -270,10 +281,11 @@ SCENARIOS = {
     ),
     "engine changed": Scenario(
         other_engine,
-        0,
-        {ACTIVE: "pass"},
+        1,
+        {ACTIVE: "block"},
         (
-            rf"✓ toy: {ACTIVE} \(prompt, engines\)\n"
+            rf"✗ toy: {ACTIVE} \(prompt, engines\)\n"
+            r"  ✗ the change touches its own measure \(engines\.yaml: default\): it is measured as of ",
             rf"  Note: Against baseline {ACTIVE}: The engine differs: recorded before, embedded after\.\n",
         ),
     ),
@@ -287,6 +299,12 @@ SCENARIOS = {
         ),
     ),
 }
+
+
+def shown_name(version: dict[str, Any]) -> str:
+    """A version of the report as it is called on the screen."""
+    own = ", by the change's own measure" if version["measure"] == "own" else ""
+    return f"{version['version']}{own}"
 
 
 IN_A_PROCESS = ("improved", "regressed by more than 5 points", "golden set broken")
@@ -317,7 +335,7 @@ def test_what_the_gate_says(repository: Project, name: str) -> None:
         assert re.search(told, output) or told in output, output
     assert "Traceback" not in output
     found = json.loads(report.read_text())
-    assert {each["version"]: each["state"] for each in found["versions"]} == scenario.states
+    assert {shown_name(each): each["state"] for each in found["versions"]} == scenario.states
     assert found["pass"] is (scenario.code == 0)
     assert found == json.loads((repository.state / "gate.json").read_text())
     cases = ElementTree.fromstring(junit.read_bytes()).findall("testsuite/testcase")
@@ -339,7 +357,8 @@ def always_right(project: Project) -> None:
     """A worse candidate that weakens every rule, and makes itself the baseline."""
     failing(project)
     gates = project.golden("toy") / "gates.yaml"
-    gates.write_text(re.sub(r"(pass|excellent|fail): .*", r"\1: '>= 0'", gates.read_text()))
+    weaker = re.sub(r"(pass|excellent): .*", r"\1: '>= 0'", gates.read_text())
+    gates.write_text(re.sub(r"fail: .*", "fail: '< 0'", weaker))
     baseline = project.golden("toy") / "baseline"
     shutil.rmtree(baseline)
 
@@ -781,11 +800,12 @@ def hostile() -> Iterator[Decision]:
 
 def test_hostile_text_acts_nowhere() -> None:
     decisions = list(hostile())
-    markdown = to_markdown(decisions, {"decomposition": DECOMPOSITION}, [])
+    lines = [line_of(each, DECOMPOSITION) for each in decisions]
+    markdown = to_markdown(lines, [])
     for active in ("<img", "](http", "`a`", "@all", "\x1b", "\x00", "\u202e", "http://e"):
         assert active not in markdown
     assert "\n| ✗ unusable | decomposition | x &lt;img" in markdown
-    root = ElementTree.fromstring(to_junit(decisions))
+    root = ElementTree.fromstring(to_junit(lines))
     messages = [str(each.get("message")) for each in root.iter() if each.tag in ("failure", "error")]
     assert len(messages) == 2
     for message in messages:
@@ -919,6 +939,6 @@ def test_the_worst_version_decides() -> None:
     assert blocked.state == "block"
     assert "only text changed" in blocked.reasons[-1]
     assert worst([]) == "pass"
-    assert worst([blocked]) == "block"
-    assert worst([broken, blocked]) == "unusable"
+    assert worst([blocked.state]) == "block"
+    assert worst([broken.state, blocked.state]) == "unusable"
     assert unusable("toy", "v", "prompt", []).reasons == ("it could not be evaluated; see the run in the UI",)

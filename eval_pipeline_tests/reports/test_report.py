@@ -14,7 +14,7 @@ from eval_pipeline.decisions import Decision, decide, objections_to, standings_o
 from eval_pipeline.orchestration import checks
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import versions_in
-from eval_pipeline.reports import overview_table, report, table, to_junit, to_markdown
+from eval_pipeline.reports import line_of, overview_table, report, table, to_junit, to_markdown
 from eval_pipeline.reports.console import print_comparison, print_objections, print_summary
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
@@ -87,7 +87,8 @@ def test_what_people_read_reads_well(shipped: Project, name: str, capsys: pytest
     parts = list(_shown(shipped, suite, capsys))
     decisions = [decision for decision, _ in parts if decision]
     texts = [text for _, text in parts if text]
-    texts += [to_markdown(decisions, {name: suite}, []), to_junit(decisions).decode()]
+    lines = [line_of(each, suite) for each in decisions]
+    texts += [to_markdown(lines, []), to_junit(lines).decode()]
     assert decisions
     for text in texts:
         ours = re.sub("|".join(each.pattern for each in NOT_OURS), "", text, flags=re.MULTILINE | re.DOTALL)

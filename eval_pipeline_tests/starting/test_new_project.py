@@ -15,7 +15,8 @@ from eval_pipeline.problems import Problems
 from eval_pipeline.starting import shared_files, suite_name
 from eval_pipeline_tests.test_workflows import EXPRESSION, TRUSTED
 
-ALLOWED = TRUSTED | {"contains(github.event.pull_request.labels.*.name, 'measure accepted')"}
+ACCEPTED = "contains(github.event.pull_request.labels.*.name, 'measure accepted')"
+ALLOWED = TRUSTED | {ACCEPTED, f"{ACCEPTED} && 'change' || 'base'"}
 
 
 @pytest.mark.parametrize(
