@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from io import TextIOWrapper
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +34,7 @@ __all__ = [
 
 COMMANDS = {
     "init": "Begin a project of your own, from a table of cases.",
+    "import": "Bring a configuration of promptfoo, as a suite.",
     "doctor": "Say what is missing or wrong before a run would.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or another version, or two files of results.",
@@ -97,7 +99,8 @@ class LazyGroup(Group):
         """The command of that name."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"{__name__}.{name}").command
+        module = f"{name}_" if iskeyword(name) else name
+        command: click.Command = importlib.import_module(f"{__name__}.{module}").command
         return command
 
     def sentences(self, context: click.Context) -> dict[str, str]:

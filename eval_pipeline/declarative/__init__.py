@@ -43,10 +43,10 @@ from eval_pipeline.declarative.task import Task, WarnedOf, input_type
 # fmt: off
 __all__ = [
     "F1", "KINDS", "SCORERS", "SUFFIXES", "SUITE_FILE", "AllOf", "AnyOf", "Assertions", "CaseFiles",
-    "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost", "DeclaredSuite", "Equals", "IsJson", "Json",
-    "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length", "Levenshtein", "List", "MeanOf",
-    "NoneOf", "NotContains", "Number", "OneOf", "Python", "Ranking", "Refusal", "Regex", "Reply", "Rouge", "Scorer",
-    "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf", "declared_names", "input_type",
-    "module_in", "read_rows", "read_suite", "suite_schema",
+    "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost", "DeclaredSuite", "Equals", "IsJson",
+    "Json", "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length", "Levenshtein",
+    "List", "MeanOf", "NoneOf", "NotContains", "Number", "OneOf", "Python", "Ranking", "Refusal", "Regex",
+    "Reply", "Rouge", "Scorer", "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf",
+    "declared_names", "input_type", "module_in", "read_rows", "read_suite", "suite_schema",
 ]
 # fmt: on

@@ -1,7 +1,7 @@
 """Files of another program: YAML and JSON as plain values that know their lines. Nothing is run or fetched.
 
-YAML is read as JavaScript's parser reads it: `yes` and `on` are texts. Anchors and merged keys are followed, up to a
-number of values: a few lines of them can stand for gigabytes.
+YAML is read as JavaScript's parser reads it: `yes` and `on` are texts. Anchors and merged keys are followed,
+up to a number of values: a few lines of them can stand for gigabytes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ LARGEST_TEXT = 2**20
 FILE = "file://"
 REMOTE = re.compile(r"(?:https?|huggingface|az|s3|gs|portkey|langfuse|helicone)://")
 CODE = (
-    ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".rb", ".go", ".sh", ".bash", ".exe", ".bat", ".cmd", ".ps1",
-    ".pl",
+    ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".rb", ".go", ".sh", ".bash", ".exe", ".bat",
+    ".cmd", ".ps1", ".pl",
 )  # fmt: skip
 _CALLED = re.compile(r":[A-Za-z_][\w.]*$")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[Tt ].*)?")
@@ -134,7 +134,9 @@ def _is_there(path: Path) -> bool:
 
 def read_document(path: Path, leftovers: Leftovers, problems: Problems) -> Any:
     """The values of a YAML or JSON file; None where it has problems."""
-    data = read_bytes(path, LARGEST_YAML, problems, "Put tests into a table beside it: tests: file://tests.csv")
+    data = read_bytes(
+        path, LARGEST_YAML, problems, "Put tests into a table beside it: tests: file://tests.csv"
+    )
     if data is None:
         return None
     try:
@@ -149,23 +151,36 @@ def parse_document(text: str, path: Path, leftovers: Leftovers, problems: Proble
     """The values of a YAML or JSON text; None where it has problems."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        yaml_implicit_resolvers: dict[str, Any] = {}
-
+    loader = type("Loader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": {}})
     try:
-        node = Loader(text).get_single_node()
+        _stop_if_deep(yaml.parse(text, loader), path, problems)
+        node = yaml.compose(text, loader)
         return _Reader(path, leftovers, problems).value(node, Place(path, 1), 0) if node is not None else None
     except _Stopped:
         return None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error) or type(error).__name__
-        problems.add(path, f"not valid YAML: {reason}", "Correct the syntax.", line=mark.line + 1 if mark else 1)
+        problems.add(
+            path, f"not valid YAML: {reason}", "Correct the syntax.", line=mark.line + 1 if mark else 1
+        )
         return None
 
 
 class _Stopped(Exception):
     """A problem after which nothing else can be said."""
+
+
+def _stop_if_deep(events: Iterator[Any], path: Path, problems: Problems) -> None:
+    """Refuse what is nested so deeply that the parser, which is written in C, would run out of stack."""
+    depth = 0
+    for event in events:
+        name = type(event).__name__
+        depth += name.endswith("StartEvent") - name.endswith("EndEvent")
+        if depth > DEEPEST:
+            line = event.start_mark.line + 1
+            problems.add(path, f"is nested more than {DEEPEST} deep", "Write it flatter.", line=line)
+            raise _Stopped
 
 
 class _Reader:
@@ -182,7 +197,9 @@ class _Reader:
         place = place._replace(line=node.start_mark.line + 1)
         self._left -= 1
         if self._left < 0 or depth > DEEPEST:
-            what = f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {MOST_VALUES:,} values"
+            what = (
+                f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {MOST_VALUES:,} values"
+            )
             self._problems.add(self._path, f"has {what}, anchors followed", "Write it out.", line=place.line)
             raise _Stopped
         if node.id == "sequence":
@@ -196,16 +213,19 @@ class _Reader:
         return self._scalar(node, place)
 
     def _fields(self, node: Any, place: Place, depth: int) -> Fields:
-        fields, merged, seen = Fields(place), [], set()
+        fields, seen = Fields(place), set[str]()
+        merged: list[Any] = []
         for key, each in node.value:
             name = str(key.value)
             if name in seen:
                 remedy = "Keep one of them."
-                self._problems.add(self._path, "stands twice", remedy, line=key.start_mark.line + 1, field=name)
+                self._problems.add(
+                    self._path, "stands twice", remedy, line=key.start_mark.line + 1, field=name
+                )
                 raise _Stopped
             seen.add(name)
             inside = place.below(name)._replace(line=key.start_mark.line + 1)
-            if name == "<<" and key.style is None:
+            if name == "<<" and not key.style:
                 merged += each.value if each.id == "sequence" else [each]
             else:
                 fields.put(name, self.value(each, inside, depth + 1), inside)
@@ -219,12 +239,16 @@ class _Reader:
     def _scalar(self, node: Any, place: Place) -> Any:
         text = str(node.value)
         if node.tag not in (f"{_TAG}str", f"{_TAG}null", f"{_TAG}int", f"{_TAG}float", f"{_TAG}bool"):
-            self._leftovers.change(place, f"the tag {node.tag.removeprefix(_TAG)!r} is left out", "It is text.")
+            self._leftovers.change(
+                place, f"the tag {node.tag.removeprefix(_TAG)!r} is left out", "It is text."
+            )
             return text
-        if node.style is not None:
+        if node.style:
             return text
         if node.tag == f"{_TAG}str" and _DATE.fullmatch(text):
-            self._leftovers.change(place, f"{text} is text here, and no date", "Quote it, and it is so everywhere.")
+            self._leftovers.change(
+                place, f"{text} is text here, and no date", "Quote it, and it is so everywhere."
+            )
         return _plain(text)
 
 

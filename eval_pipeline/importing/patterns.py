@@ -18,8 +18,8 @@ _TOKEN = re.compile(
 )
 _WORD = "A-Za-z0-9_"
 _OUTSIDE = {
-    "d": "[0-9]", "D": "[^0-9]", "w": f"[{_WORD}]", "W": f"[^{_WORD}]", "b": r"(?a:\b)", "B": r"(?a:\B)", "s": r"\s",
-    "S": r"\S", "n": r"\n", "r": r"\r", "t": r"\t", "f": r"\f", "v": r"\v",
+    "d": "[0-9]", "D": "[^0-9]", "w": f"[{_WORD}]", "W": f"[^{_WORD}]", "b": r"(?a:\b)", "B": r"(?a:\B)",
+    "s": r"\s", "S": r"\S", "n": r"\n", "r": r"\r", "t": r"\t", "f": r"\f", "v": r"\v",
 }  # fmt: skip
 _INSIDE = {"d": "0-9", "w": _WORD, "s": r"\s", "n": r"\n", "r": r"\r", "t": r"\t", "f": r"\f", "v": r"\v"}
 _ANYTHING = (r"\s\S", r"\S\s", r"\d\D", r"\D\d", r"\w\W", r"\W\w")
@@ -33,7 +33,9 @@ def from_javascript(pattern: str) -> str:
     while place < len(pattern):
         token = _TOKEN.match(pattern, place)
         if token is None or (token["repeat"] and not parts):
-            raise NotTaken(f"the regular expression is none that can be translated: {pattern[place:][:40]!r}", _REMEDY)
+            raise NotTaken(
+                f"the regular expression is none that can be translated: {pattern[place:][:40]!r}", _REMEDY
+            )
         parts.append(_translated(token))
         place = token.end()
     translated = "".join(parts)
@@ -65,7 +67,9 @@ def _set(negated: str, members: str) -> str:
     if not members:
         raise NotTaken(f"the regular expression has the set [{negated}]", _REMEDY)
     if re.search(r"(?<!\\)(?:\\\\)*\\[SDWB]", members):
-        raise NotTaken(f"the regular expression has a class inside of [{members}] that is everything else", _REMEDY)
+        raise NotTaken(
+            f"the regular expression has a class inside of [{members}] that is everything else", _REMEDY
+        )
 
     def member(each: re.Match[str]) -> str:
         if each[0] in ("[", "&", "~", "|"):  # sets of sets, to Python some day

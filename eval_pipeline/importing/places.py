@@ -23,6 +23,9 @@ class Place(NamedTuple):
         return self._replace(field=field)
 
 
+NOWHERE = Place(Path(), 0)
+
+
 class Leftovers:
     """What an import leaves behind: every part of a configuration is taken over, or stands here."""
 

@@ -17,8 +17,8 @@ _ACTIVE = re.compile(r"\{[{%#]")
 _PARTIAL = re.compile(r"(?:\{%[^%]*$|\{\{[^}]*$|\{#[^#]*$)", re.MULTILINE)
 _RAW = re.compile(r"\{%\s*raw\s*%\}.*\{%\s*endraw\s*%\}", re.DOTALL)
 SAME_FILTERS = {
-    "abs", "capitalize", "d", "default", "first", "join", "last", "length", "lower", "replace", "reverse", "safe",
-    "string", "trim", "upper",
+    "abs", "capitalize", "d", "default", "first", "join", "last", "length", "lower", "replace", "reverse",
+    "safe", "string", "trim", "upper",
 }  # fmt: skip
 """Filters that give the same text here and there."""
 SAME_TESTS = {"odd", "even"}
@@ -48,14 +48,17 @@ def is_template(text: str) -> bool:
 def filled(text: str, variables: Mapping[str, Any]) -> str:
     """A text with its variables put in; raises `NotTaken` where it is more than a text with variables."""
     if is_template(PLAIN.sub("", text)):
-        raise NotTaken(f"the template {text[:80]!r} is more than a text with variables", "Write what it makes.")
+        raise NotTaken(
+            f"the template {text[:80]!r} is more than a text with variables", "Write what it makes."
+        )
     return PLAIN.sub(lambda match: as_printed(variables.get(match[1])), text)
 
 
 def resolved_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Variables with each other put in, as far as promptfoo goes; raises `NotTaken`."""
     known = {
-        name: value.removesuffix("\n") if isinstance(value, str) else value for name, value in variables.items()
+        name: value.removesuffix("\n") if isinstance(value, str) else value
+        for name, value in variables.items()
     }
     for _ in range(MOST_ROUNDS):
         before = dict(known)
@@ -103,8 +106,8 @@ def _differences(used: list[Any]) -> Iterator[str]:
     from jinja2 import nodes
 
     foreign = (
-        nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends, nodes.Macro, nodes.CallBlock, nodes.FilterBlock,
-        nodes.Block, nodes.Call,
+        nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends, nodes.Macro, nodes.CallBlock,
+        nodes.FilterBlock, nodes.Block, nodes.Call,
     )  # fmt: skip
     for node in used:
         match node:

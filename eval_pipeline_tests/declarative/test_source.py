@@ -270,7 +270,9 @@ def test_identity_holds_the_code_of_the_scorers_that_are_used(tmp_path: Path) ->
         file.write_text(text.replace(old, new))
 
     before = scorer()
-    edit("scorers/texts.py", "return float(wanted[0] <= self._length", "return float(wanted[0] < self._length")
+    edit(
+        "scorers/texts.py", "return float(wanted[0] <= self._length", "return float(wanted[0] < self._length"
+    )
     edit("scorers/structured.py", "2 * len(given & expected)", "3 * len(given & expected)")
     edit("scorers/matching.py", "self.spelt(wanted) in self.spelt(reply.text)", "True")
     edit("records.py", "MOST_RAGGED = 100", "MOST_RAGGED = 10")

@@ -23,7 +23,7 @@ from eval_pipeline.declarative.scorers.texts import F1, Citations, Length, Refus
 __all__ = [
     "F1", "AllOf", "AnyOf", "Assertions", "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost",
     "Equals", "IsJson", "JsonEquals", "JsonSchema", "Latency", "Length", "Levenshtein", "MeanOf", "NoneOf",
-    "NotContains", "OneOf", "Python", "Ranking", "Refusal", "Regex", "Reply", "Rouge", "Scorer", "SetF1", "Similarity",
-    "StartsWith",
+    "NotContains", "OneOf", "Python", "Ranking", "Refusal", "Regex", "Reply", "Rouge", "Scorer", "SetF1",
+    "Similarity", "StartsWith",
 ]
 # fmt: on

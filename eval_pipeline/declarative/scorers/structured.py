@@ -70,7 +70,7 @@ class IsJson(Scorer, frozen=True, kw_only=True, rename={"of": "is_json"}):
     def wanted(self, row: Row, kind: Kind) -> dict[str, Any]:
         """The schema; an empty one where anything is right."""
         cell = as_json(needed(self.of, row)) if isinstance(self.of, str) else self.of
-        schema = {} if cell is True else cell
+        schema: Any = {} if cell is True else cell
         reason = unusable(schema) if isinstance(schema, dict) else "is neither true nor a JSON Schema"
         if reason:
             raise Unusable(reason, "Correct the schema.")

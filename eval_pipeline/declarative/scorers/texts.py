@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from eval_pipeline.declarative.cells import Row, as_flag, as_limit, as_list, as_text, shown
 from eval_pipeline.declarative.kinds import Kind
