@@ -12,7 +12,7 @@ import click
 from eval_pipeline.cli import Group
 from eval_pipeline.loading import shipped_names
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import Problem, bad_value, first_lines, shown_path
+from eval_pipeline.problems import Problem, bad_value, shown_path
 from eval_pipeline.project import MARKER
 from eval_pipeline.terminal import say
 
@@ -96,7 +96,14 @@ def _tell(folder: Path, name: str, imported: Imported, is_new: bool, dry_run: bo
 
 
 def _list(title: str, left: Sequence[Problem]) -> None:
+    """Everything that was left behind; what is said of several places is said once."""
+    groups: dict[tuple[str, str, str], list[Problem]] = {}
+    for each in left:
+        groups.setdefault((each.file, each.message, each.remedy), []).append(each)
     if left:
         say(f"{title} ({len(left)}):")
-        for line in first_lines(left):
-            say(f"  {line}")
+    for first, *others in groups.values():
+        say(f"  {first}")
+        if others:
+            places = ", ".join(f"{each.field} (line {each.line})" for each in others)
+            say(f"    Likewise: {places}")

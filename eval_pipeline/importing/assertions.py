@@ -22,11 +22,8 @@ from eval_pipeline.importing.translations import (
 
 SET = "assert-set"
 NOT = "not-"
-KNOWN = (
-    "type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "config", "transform",
-    "contextTransform",
-)  # fmt: skip
-"""The fields of an assertion."""
+KNOWN = ("type", "value", "threshold", "weight", "metric", "transform")
+"""The fields of an assertion that are looked at."""
 FAMILIES = ("promptfoo:", "trajectory:", "trace-")
 """How types begin that look at more than an answer."""
 
@@ -119,9 +116,7 @@ class Translator:
             )
         for name in given:
             if name not in KNOWN:
-                self._leftovers.drop(
-                    given.at(name), "is no field of an assertion that is known", "Look it up."
-                )
+                self._leftovers.drop(given.at(name), "is a field without a counterpart", "Do without it.")
         value = self._loaded(given.get("value"))
         made = TYPES[bare](Given(bare, value, given.get("threshold"), variables))
         if note := NOTES.get(bare):

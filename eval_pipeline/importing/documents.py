@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ MOST_VALUES = 100_000
 DEEPEST = 100
 MOST_FILES = 200
 LARGEST_TEXT = 2**20
+LARGEST_ALL = 64 * 2**20
+"""Bytes of all files that a configuration names."""
 FILE = "file://"
 REMOTE = re.compile(r"(?:https?|huggingface|az|s3|gs|portkey|langfuse|helicone)://")
 CODE = (
@@ -88,9 +91,7 @@ class Folder:
             raise NotTaken("is code, which is never run", "Write what it returns.")
         if plain.startswith("/") or ".." in Path(plain).parts:
             raise self._outside(text)
-        is_pattern = glob.has_magic(plain) and not (self.root / plain).is_file()
-        found = sorted(self.root.glob(plain)) if is_pattern else [self.root / plain]
-        files = [path for path in found if not path.is_dir()]
+        files = self._matching(plain)
         if not files or not all(map(_is_there, files)):
             raise NotTaken(f"there is no file {plain!r}", "Put it there, or remove the line.")
         if not all(path.resolve().is_relative_to(self.root) for path in files):
@@ -99,15 +100,24 @@ class Folder:
             raise NotTaken(f"names {len(files):,} files; the limit is {MOST_FILES}", "Name fewer.")
         return files
 
+    def _matching(self, plain: str) -> list[Path]:
+        if not glob.has_magic(plain) or _is_there(self.root / plain):
+            return [self.root / plain]
+        try:
+            found = sorted(islice(self.root.glob(plain), 10 * MOST_FILES))
+        except (ValueError, OSError, NotImplementedError) as error:
+            raise NotTaken(f"{plain!r} is no pattern of files: {error}", "Correct it.") from None
+        return [path for path in found if _is_there(path)]
+
     def text(self, path: Path) -> str:
         """The text of one of these files; raises `NotTaken`."""
         problems = Problems()
         data = read_bytes(path, LARGEST_TEXT, problems, "Shorten it")
         for each in problems:
             raise NotTaken(f"{each.file}: {each.message}", each.remedy)
-        self._read += 1
-        if self._read > 10 * MOST_FILES:
-            raise NotTaken("names too many files", "Name fewer.")
+        self._read += len(data or b"")
+        if self._read > LARGEST_ALL:
+            raise NotTaken(f"its files have more than {LARGEST_ALL:,} bytes", "Name fewer.")
         try:
             return (data or b"").decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -128,7 +138,7 @@ class Folder:
 def _is_there(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -266,27 +276,49 @@ def _plain(text: str) -> Any:
     return text
 
 
-def resolved(value: Any, root: Any, leftovers: Leftovers, depth: int = 0) -> Any:
-    """A value with every `$ref: '#/…'` replaced by what stands there; one that leads elsewhere is listed."""
-    if isinstance(value, Items):
-        items = Items(value.place)
-        for each, place in value.placed():
-            items.put(resolved(each, root, leftovers, depth), place)
-        return items
-    if not isinstance(value, Fields):
-        return value
-    reference = value.get("$ref")
-    if isinstance(reference, str) and depth < DEEPEST:
-        found = _pointed(reference, root)
+def resolved(root: Fields, leftovers: Leftovers, problems: Problems) -> Fields:
+    """A document with every `$ref: '#/…'` replaced by what it names; one that leads elsewhere is listed."""
+    found = _References(root, leftovers, problems).followed(root, 0)
+    return found if isinstance(found, Fields) else Fields(root.place)
+
+
+class _References:
+    """Follows the references of a document, up to a number of values."""
+
+    def __init__(self, root: Fields, leftovers: Leftovers, problems: Problems) -> None:
+        self._root = root
+        self._leftovers = leftovers
+        self._problems = problems
+        self._left = MOST_VALUES
+
+    def followed(self, value: Any, depth: int) -> Any:
+        """A value with all references replaced."""
+        self._left -= 1
+        if not isinstance(value, Fields | Items):
+            return value
+        if self._left < 0 or depth > DEEPEST:
+            message = f"references make more than {MOST_VALUES:,} values, or lead in a circle"
+            self._problems.add(value.place.file, message, "Write it out.", line=value.place.line)
+            self._problems.stop_if_any()
+        if isinstance(value, Items):
+            items = Items(value.place)
+            for each, place in value.placed():
+                items.put(self.followed(each, depth + 1), place)
+            return items
+        if isinstance(value.get("$ref"), str):
+            return self._target(value, depth)
+        fields = Fields(value.place)
+        for name, each in value.items():
+            fields.put(name, self.followed(each, depth + 1), value.at(name))
+        return fields
+
+    def _target(self, value: Fields, depth: int) -> Any:
+        found = _pointed(value["$ref"], self._root)
         if found is None:
             remedy = "Write the value out: only references within the file are followed."
-            leftovers.drop(value.at("$ref"), f"refers to {reference!r}", remedy)
+            self._leftovers.drop(value.at("$ref"), f"refers to {value['$ref']!r}", remedy)
             return None
-        return _moved(resolved(found, root, leftovers, depth + 20), value)
-    fields = Fields(value.place)
-    for name, each in value.items():
-        fields.put(name, resolved(each, root, leftovers, depth), value.at(name))
-    return fields
+        return _moved(self.followed(found, depth + 1), value)
 
 
 def _moved(found: Any, here: Fields) -> Any:

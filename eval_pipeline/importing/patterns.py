@@ -29,15 +29,15 @@ _REMEDY = "Write it as Python's `re` reads it, in suite.yaml: - regex: '…' wit
 def from_javascript(pattern: str) -> str:
     """The same pattern for an exact search; raises `NotTaken` where it has no counterpart."""
     parts: list[str] = []
-    place = 0
+    place, repeatable = 0, False
     while place < len(pattern):
         token = _TOKEN.match(pattern, place)
-        if token is None or (token["repeat"] and not parts):
+        if token is None or (token["repeat"] and not repeatable):
             raise NotTaken(
                 f"the regular expression is none that can be translated: {pattern[place:][:40]!r}", _REMEDY
             )
         parts.append(_translated(token))
-        place = token.end()
+        place, repeatable = token.end(), not token["repeat"]
     translated = "".join(parts)
     try:
         compile_exact(translated)

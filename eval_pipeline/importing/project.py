@@ -16,7 +16,7 @@ from eval_pipeline.files import is_there, write_text
 from eval_pipeline.golden import read_cases
 from eval_pipeline.importing.promptfoo import Imported
 from eval_pipeline.importing.providers import Suggested
-from eval_pipeline.problems import BadInput, Problem, Problems
+from eval_pipeline.problems import BadInput, Problem, Problems, bad_value
 from eval_pipeline.project import MARKER
 from eval_pipeline.prompts import Renderer, load_prompt
 from eval_pipeline.starting import gates_text, shared_files, stand_in_answers
@@ -25,6 +25,7 @@ from eval_pipeline.suite import Case, Suite
 MOST_RENDERED = 200
 """Cases that a prompt is tried on."""
 CASES = "cases/tests.jsonl"
+LARGEST_CASES = 64 * 2**20
 
 
 def suite_files(name: str, imported: Imported) -> tuple[dict[str, str], Imported]:
@@ -79,7 +80,15 @@ def _dumper() -> Any:
 
 
 def _lines(rows: Sequence[Any]) -> str:
-    return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
+    lines: list[str] = []
+    left = LARGEST_CASES
+    for row in rows:
+        lines.append(msgspec.json.encode(row).decode())
+        left -= len(lines[-1])
+        if left < 0:
+            message = f"the cases would have more than {LARGEST_CASES:,} characters"
+            raise bad_value("tests", message, "Use fewer values of variables.")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def prompt_texts(name: str, imported: Imported) -> dict[str, str]:

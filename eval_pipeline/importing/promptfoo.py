@@ -75,7 +75,7 @@ def read_promptfoo(path: Path) -> Imported:
     if not isinstance(config, Fields):
         problems.add(path, "the file is empty", "Name a promptfooconfig.yaml.", line=1)
         raise BadInput(list(problems))
-    config = resolved(config, config, leftovers)
+    config = resolved(config, leftovers, problems)
     folder = Folder(path.parent, leftovers)
     prompts = read_prompts(config, folder, leftovers)
     tests = ReadTests(config, folder, leftovers).all()

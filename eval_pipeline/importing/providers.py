@@ -62,7 +62,9 @@ def suggested(config: Fields, leftovers: Leftovers) -> list[Suggested]:
             remedy = "Name an engine in engines.yaml: an endpoint, a command or a function of your own."
             leftovers.drop(place, f"the provider {identity[:80]!r} has no address that is known", remedy)
             continue
-        engines.append(Suggested("model" if not engines else f"model-{len(engines) + 1}", fields))
+        family = identity.partition(":")[0]
+        same = sum(each.name.partition("-")[0] == family for each in engines)
+        engines.append(Suggested(f"{family}-{same + 1}" if same else family, fields))
         _list_settings(settings, place, leftovers)
         if isinstance(given, Fields):
             for field in given:

@@ -25,6 +25,7 @@ SAME_TESTS = {"odd", "even"}
 LOOP = ("index", "index0", "first", "last", "length", "revindex", "revindex0")
 _TEMPLATE = "Write the template in Jinja, or put what it makes into a variable."
 MOST_ROUNDS = 5
+LONGEST_TEXT = 4 * 2**20
 
 
 def as_printed(value: Any) -> str:
@@ -51,7 +52,7 @@ def filled(text: str, variables: Mapping[str, Any]) -> str:
         raise NotTaken(
             f"the template {text[:80]!r} is more than a text with variables", "Write what it makes."
         )
-    return PLAIN.sub(lambda match: as_printed(variables.get(match[1])), text)
+    return _substituted(text, {name: variables.get(name) for name in PLAIN.findall(text)})
 
 
 def resolved_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,18 +64,28 @@ def resolved_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
     for _ in range(MOST_ROUNDS):
         before = dict(known)
         for name, value in before.items():
-            if isinstance(value, str) and is_template(value):
-                known[name] = PLAIN.sub(lambda match: _put_in(match, known), value)
+            known[name] = _substituted(value, known, 1) if isinstance(value, str) else value
         if known == before:
             break
     for name, value in known.items():
         if isinstance(value, str) and is_template(PLAIN.sub("", value)) and not is_raw(value):
             raise NotTaken(f"the variable {name!r} holds a template", "Write what it makes.")
-    return known
+    return {
+        name: _substituted(value, known) if isinstance(value, str) and not is_raw(value) else value
+        for name, value in known.items()
+    }
 
 
-def _put_in(match: re.Match[str], known: Mapping[str, Any]) -> str:
-    return as_printed(known[match[1]]) if match[1] in known else match[0]
+def _substituted(text: str, known: Mapping[str, Any], most: int = 0) -> str:
+    """A text with known variables put in: all, or the first ones."""
+    if not is_template(text):
+        return text
+    length = len(text) + sum(len(as_printed(known.get(name))) for name in PLAIN.findall(text))
+    if length > LONGEST_TEXT:
+        raise NotTaken(f"a text becomes longer than {LONGEST_TEXT:,} characters", "Shorten it.")
+    return PLAIN.sub(
+        lambda match: as_printed(known[match[1]]) if match[1] in known else match[0], text, count=most
+    )
 
 
 def is_raw(text: str) -> bool:

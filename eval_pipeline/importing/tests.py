@@ -16,6 +16,7 @@ from eval_pipeline.importing.templates import resolved_variables
 from eval_pipeline.problems import Problems
 
 MOST_TESTS = 10_000
+MOST_ASSERTIONS = 100_000
 LARGEST_TABLE = 16 * 2**20
 KNOWN = ("vars", "assert", "description", "threshold", "options", "metadata", "$ref")
 FIELDS = {
@@ -62,18 +63,23 @@ class ReadTests:
     def all(self) -> list[GivenTest]:
         """Every test, one for each combination of its variables."""
         tests: list[GivenTest] = []
+        assertions = 0
         for given in self._given():
             try:
-                tests += self._expanded(given)
+                made = list(self._expanded(given))
             except NotTaken as reason:
                 self._leftovers.drop(given.place, reason.message, reason.remedy)
                 self._drop_assertions(given)
-            if len(tests) > MOST_TESTS:
-                message = f"there are more than {MOST_TESTS:,} tests"
-                self._leftovers.drop(
-                    given.place, message, "Put them into a table, and begin with `init --from`."
+                continue
+            tests += made
+            assertions += sum(len(each.assertions) for each in made)
+            if len(tests) > MOST_TESTS or assertions > MOST_ASSERTIONS:
+                message = f"there are more than {MOST_TESTS:,} tests, or {MOST_ASSERTIONS:,} assertions"
+                problems = Problems()
+                problems.add(
+                    given.place.file, message, "Begin with a table: init --from.", line=given.place.line
                 )
-                return tests[:MOST_TESTS]
+                problems.stop_if_any()
         return tests
 
     def _drop_assertions(self, given: Fields) -> None:
@@ -236,7 +242,7 @@ class ReadTests:
         """One set of variables for each combination of those that are lists of texts, or files."""
         choices = [self._values(value, as_they_are) for value in variables.values()]
         for number, chosen in enumerate(product(*choices)):
-            if number > MOST_TESTS:
+            if number == MOST_TESTS:
                 raise NotTaken(f"its variables make more than {MOST_TESTS:,} tests", "Use fewer values.")
             yield dict(zip(variables, chosen, strict=True))
 
