@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -75,7 +75,7 @@ class Translator:
         assertions = given.get("assert")
         if not isinstance(assertions, Items) or not assertions:
             raise NotTaken("is a set without assertions", "Write them below `assert`.")
-        parts = []
+        parts: list[Assertion] = []
         for each, where in assertions.placed():
             try:
                 parts.append(self._one(each, where, variables))
@@ -87,14 +87,26 @@ class Translator:
         for leaf in (leaf for part in parts for leaf in part.leaves() if leaf.metric):
             self._leftovers.change(leaf.place, f"the metric {leaf.metric!r} of a part is not shown by itself")
         threshold = None if given.get("threshold") is None else fraction(given["threshold"])
+        if threshold is None:
+            parts = list(self._deciding(parts))
         made = Set(tuple(parts), place, threshold, _weight(given), self._metric(given))
         if not made.weight:
             raise NotTaken(
                 "is a set that weighs nothing and can still fail a test", "Give it a weight, or remove it."
             )
-        if threshold is None and not any(part.weight for part in parts):
+        if not parts:
             raise NotTaken("is a set of which nothing weighs anything", "Remove it.")
         return _weighing(made, inside=False) if threshold is not None else made
+
+    def _deciding(self, parts: Sequence[Assertion]) -> Iterator[Assertion]:
+        """The parts of a set that decide something; without a threshold the others do not."""
+        for part in parts:
+            if part.weight:
+                yield part
+            else:
+                self._leftovers.drop(
+                    part.place, "weighs nothing in a set, and decides nothing", "Leave it out."
+                )
 
     def _metric(self, given: Fields) -> str:
         metric = given.get("metric")

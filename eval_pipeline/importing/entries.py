@@ -82,7 +82,7 @@ class Set:
         by_mean = in_mean or self.threshold is not None
         entries = [part.entry(values, by_mean) for part in self.parts]
         if not by_mean:
-            return {"all_of": [each for each, part in zip(entries, self.parts, strict=True) if part.weight]}
+            return {"all_of": entries}
         weights = [part.weight for part in self.parts]
         told = {"weights": weights} if len(set(weights)) > 1 else {}
         bound = {} if self.threshold is None else {"at_least": self.threshold}

@@ -13,7 +13,7 @@ from eval_pipeline.importing.documents import Fields, Folder, read_document, res
 from eval_pipeline.importing.places import Leftovers, NotTaken, Place
 from eval_pipeline.importing.prompts import TakenPrompt, read_prompts
 from eval_pipeline.importing.providers import Suggested, suggested
-from eval_pipeline.importing.scores import Assembling, Asserted
+from eval_pipeline.importing.scores import Assembling, Asserted, free_name
 from eval_pipeline.importing.templates import as_printed, printed, renamed, unknown
 from eval_pipeline.importing.tests import GivenTest, ReadTests
 from eval_pipeline.problems import BadInput, Problems
@@ -39,7 +39,6 @@ INSTEAD = {
 """Fields of a configuration that have no counterpart, and what to do instead."""
 TURNS = "messages"
 LONGEST_ID = 80
-ID_NAMES = ("id", "test_id", "case_id", "test_case_id")
 
 
 @dataclass(frozen=True)
@@ -168,9 +167,7 @@ def _assembled(
     new_names = {name: variable for variable, name in inputs.items() if variable != name}
     scores = Assembling(asserted, seen, leftovers).scores()
     taken = {*known, *used, *scores.columns}
-    id_name = next(
-        name for name in (*ID_NAMES, *(f"id_{number}" for number in range(10**6))) if name not in taken
-    )
+    id_name = free_name("id", taken)
     attributes = _attributes(cases, {*taken, id_name}, leftovers)
     texts = _as_texts(prompts, cases, leftovers)
     rows = [

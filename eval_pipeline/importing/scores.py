@@ -51,7 +51,6 @@ class Assembling:
         self._seen = seen
         """The variables that prompts see."""
         self._leftovers = leftovers
-        self._names: Counter[str] = Counter()
         self._metrics: set[str] = {*TAKEN, *SCORERS, "accuracy", "assertions"}
         self._scores = Scores()
         everything = {name for test in tests for name in test.variables}
@@ -103,7 +102,8 @@ class Assembling:
         for test, value in zip(tests, values, strict=True):
             cells[test] = value
         base = leaves[0].key if name == leaves[0].key else f"{leaves[0].key}_{name}"
-        column = self._free(f"expected_{base}")
+        column = free_name(f"expected_{base}", self._taken)
+        self._taken.add(column)
         self._scores.columns[column] = cells
         return f"{{{{ {column} }}}}"
 
@@ -118,14 +118,6 @@ class Assembling:
         made = [PLAIN.sub(lambda match: f"{{{{ {match[1]} }}}}", text) for text in texts]
         return made if isinstance(written, list) else made[0]
 
-    def _free(self, wanted: str) -> str:
-        name, number = wanted, 1
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._taken.add(name)
-        return name
-
     def _metric(self, assertion: Assertion) -> str:
         name = re.sub(r"[^A-Za-z0-9_@]+", "_", assertion.metric).strip("_") or "metric"
         if name in self._metrics:
@@ -133,12 +125,18 @@ class Assembling:
                 f"the metric {assertion.metric!r} is one of several here, since several scorers make it up"
             )
             self._leftovers.change(assertion.place, message, "The score of all of them is `score`.")
-        number, free = 1, name
-        while free in self._metrics:
-            number += 1
-            free = f"{name}_{number}"
+        free = free_name(name, self._metrics)
         self._metrics.add(free)
         return free
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """A name that nothing has: the wanted one, or one with a number."""
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
 
 
 def _is_plain(value: Any) -> bool:
