@@ -136,12 +136,14 @@ def gates_text(suite: Suite, golden: Path, answers: str) -> str:
     write_text(outputs, answers)
     scorer = OutputsScorer(suite, context_for(suite, golden), keep_diagnoses=False)
     scores = scorer.score(golden, outputs, Problems()).scores
-    values = {name: each.value or 0.0 for name, each in summarize(suite, scores, {}).metrics.items()}
+    values = {name: each.value for name, each in summarize(suite, scores, {}).metrics.items()}
     gated = [metric.name for metric in suite.metrics if metric.name not in COMBINED]
     return texts.GATES + "".join(_gate(name, values[name]) for name in gated)
 
 
-def _gate(metric: str, reached: float) -> str:
+def _gate(metric: str, reached: float | None) -> str:
+    if reached is None:  # a figure that only a model has, such as latency
+        return texts.GATE_TO_COME.format(metric=quoted(metric))
     fail = min(max(int(reached / STEP) - 1, 0) * STEP, HIGHEST_FAIL)
     return texts.GATE.format(metric=quoted(metric), reached=number(reached, "fraction"), fail=f"{fail:g}")
 
