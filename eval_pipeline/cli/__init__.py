@@ -34,10 +34,10 @@ __all__ = [
 
 COMMANDS = {
     "init": "Begin a project of your own, from a table of cases.",
-    "import": "Bring a configuration of promptfoo, as a suite.",
     "doctor": "Say what is missing or wrong before a run would.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or another version, or two files of results.",
+    "import": "Bring a configuration of promptfoo, as a suite.",
     "investigate": "Say why a version fails, as far as the data tell.",
     "report": "Write the report on an evaluation as one page for a browser, with every case.",
     "case": "Show one case: question, expectation, answers, mistakes and scores.",
