@@ -8,23 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_pipeline.declarative import SCORERS
+from eval_pipeline.declarative import RESERVED, SCORERS
 from eval_pipeline.importing.entries import Assertion, Leaf
 from eval_pipeline.importing.places import Leftovers
 from eval_pipeline.importing.templates import PLAIN
-
-TAKEN = (
-    "score",
-    "all_passed",
-    "macro_f1",
-    "error_rate",
-    "case_pass_rate",
-    "answers",
-    "errors",
-    "passed",
-    "passable",
-)
-"""Names of metrics that every suite has."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +38,7 @@ class Assembling:
         self._seen = seen
         """The variables that prompts see."""
         self._leftovers = leftovers
-        self._metrics: set[str] = {*TAKEN, *SCORERS, "accuracy", "assertions"}
+        self._metrics: set[str] = {*RESERVED, *SCORERS, "accuracy", "assertions"}
         self._scores = Scores()
         everything = {name for test in tests for name in test.variables}
         self._taken = set(everything)

@@ -14,6 +14,11 @@ PLAIN: dict[str, Any] = {
     "providers": ["echo"],
     "tests": [{"vars": {"word": "yes"}, "assert": [{"type": "contains", "value": "yes"}]}],
 }
+LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(98 + number)}: &{chr(98 + number)} [{', '.join(['*' + chr(97 + number)] * 9)}]\n"
+    for number in range(9)
+)
+"""A few lines that stand for billions of values."""
 
 
 def write_config(folder: Path, config: dict[str, Any] | str, **files: str) -> Path:

@@ -11,6 +11,7 @@ import pytest
 from eval_pipeline.importing.documents import MOST_FILES, Fields, Folder, parse_document, resolved
 from eval_pipeline.importing.places import Leftovers, NotTaken
 from eval_pipeline.problems import BadInput, Problems
+from eval_pipeline_tests.importing.configuring import LAUGHS
 
 
 def parsed(text: str) -> tuple[Any, list[str], Leftovers]:
@@ -62,12 +63,6 @@ def test_anchors_and_merged_keys() -> None:
     assert document["one"] == {"x": 1, "y": 3}
     assert document["two"] == [{"x": 1, "y": 2}] * 2
     assert document["last"] == {"x": 1, "y": 2, "z": 4}
-
-
-LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{chr(98 + number)}: &{chr(98 + number)} [{', '.join(['*' + chr(97 + number)] * 9)}]\n"
-    for number in range(12)
-)
 
 
 @pytest.mark.parametrize(
