@@ -35,6 +35,7 @@ LAYERS = (
     ("loading",),
     ("scoring",),
     ("starting",),
+    ("importing",),
     ("comparison", "investigation"),
     ("results",),
     ("store",),

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from io import TextIOWrapper
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +38,7 @@ COMMANDS = {
     "doctor": "Say what is missing or wrong before a run would.",
     "run": "Evaluate prompt versions: the same assets as in the UI.",
     "compare": "Compare a version with its baseline or another version, or two files of results.",
+    "import": "Bring a configuration of promptfoo, as a suite.",
     "investigate": "Say why a version fails, as far as the data tell.",
     "report": "Write the report on an evaluation as one page for a browser, with every case.",
     "case": "Show one case: question, expectation, answers, mistakes and scores.",
@@ -98,7 +100,8 @@ class LazyGroup(Group):
         """The command of that name."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"{__name__}.{name}").command
+        module = f"{name}_" if iskeyword(name) else name
+        command: click.Command = importlib.import_module(f"{__name__}.{module}").command
         return command
 
     def sentences(self, context: click.Context) -> dict[str, str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eval_pipeline.files import is_there
 from eval_pipeline.files.words import not_a_choice
 from eval_pipeline.loading import shipped_names
 from eval_pipeline.numbers import counted
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from eval_pipeline.starting import Column, Plan, Roles
 
 INPUT = "input"
-INSTANCE_FILE = "dagster.yaml"
 ASSERTIONS = "__expected"
 OPTIONS = {"id": "--id", "inputs": "--input", "expected": "--expected", "attributes": "--attribute"}
 """How a person says what columns are for."""
@@ -75,7 +73,7 @@ def command(
     asks where that is not clear. A file that is there is never overwritten. In a project that exists, a
     suite is added and the rest left alone.
     """
-    from eval_pipeline.starting import STATE, shared_files, suite_files, write_files
+    from eval_pipeline.starting import begin_state, shared_files, suite_files, write_files
 
     given = {
         "id": [case_id] if case_id else [],
@@ -88,10 +86,7 @@ def command(
     is_new = not (folder / MARKER).is_file()
     write_files(folder, contents | (shared_files(folder) if is_new else {}))
     if is_new:
-        configuration = folder / STATE / INSTANCE_FILE
-        configuration.parent.mkdir(exist_ok=True)
-        if not is_there(configuration):
-            configuration.symlink_to(Path("..") / INSTANCE_FILE)
+        begin_state(folder)
     _tell(folder, plan, cases, table is not None)
 
 

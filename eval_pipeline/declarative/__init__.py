@@ -9,7 +9,7 @@ from eval_pipeline.declarative.declared import (
     module_in,
     read_suite,
 )
-from eval_pipeline.declarative.file import KINDS, SUITE_FILE, suite_schema
+from eval_pipeline.declarative.file import KINDS, RESERVED, SUITE_FILE, suite_schema
 from eval_pipeline.declarative.kinds import Json, Kind, Label, Labels, List, Number, Text
 from eval_pipeline.declarative.records import SUFFIXES, read_rows
 from eval_pipeline.declarative.scorers import (
@@ -23,11 +23,14 @@ from eval_pipeline.declarative.scorers import (
     ContainsAny,
     Cost,
     Equals,
+    IsJson,
     JsonEquals,
     JsonSchema,
     Latency,
     Length,
     Levenshtein,
+    MeanOf,
+    NoneOf,
     NotContains,
     OneOf,
     Python,
@@ -45,11 +48,12 @@ from eval_pipeline.declarative.task import Task, WarnedOf, input_type
 
 # fmt: off
 __all__ = [
-    "F1", "KINDS", "SCORERS", "SUFFIXES", "SUITE_FILE", "AllOf", "AnyOf", "Assertions", "CaseFiles",
-    "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost", "DeclaredSuite", "Equals", "Json",
-    "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length", "Levenshtein", "List",
-    "NotContains", "Number", "OneOf", "Python", "Ranking", "Refusal", "Regex", "Reply", "Rouge", "Scorer",
-    "SetF1", "Similarity", "StartsWith", "Task", "Text", "WarnedOf", "declared_names",
-    "files_of_cases", "input_type", "module_in", "read_rows", "read_suite", "suite_schema",
+    "F1", "KINDS", "RESERVED", "SCORERS", "SUFFIXES", "SUITE_FILE", "AllOf", "AnyOf", "Assertions",
+    "CaseFiles", "Citations", "Contains", "ContainsAll", "ContainsAny", "Cost", "DeclaredSuite", "Equals",
+    "IsJson", "Json", "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length",
+    "Levenshtein", "List", "MeanOf", "NoneOf", "NotContains", "Number", "OneOf", "Python", "Ranking",
+    "Refusal", "Regex", "Reply", "Rouge", "Scorer", "SetF1", "Similarity", "StartsWith", "Task", "Text",
+    "WarnedOf", "declared_names", "files_of_cases", "input_type", "module_in", "read_rows", "read_suite",
+    "suite_schema",
 ]
 # fmt: on

@@ -24,13 +24,13 @@ SCORERS: dict[str, type[Scorer]] = {
         scorers.NotContains, scorers.Regex, scorers.StartsWith, scorers.Length, scorers.JsonSchema,
         scorers.JsonEquals, scorers.F1, scorers.Rouge, scorers.Similarity, scorers.Levenshtein, scorers.SetF1,
         scorers.Ranking, scorers.Citations, scorers.Refusal, scorers.Latency, scorers.Cost, scorers.Python,
-        scorers.AllOf, scorers.AnyOf,
+        scorers.IsJson, scorers.AllOf, scorers.AnyOf, scorers.NoneOf, scorers.MeanOf,
     )
 }  # fmt: skip
 """Every scorer that `scores` may name."""
-COMBINED = (scorers.AllOf.key, scorers.AnyOf.key)
+COMBINED = tuple(each.key for each in (scorers.AllOf, scorers.AnyOf, scorers.NoneOf, scorers.MeanOf))
 OF_THE_WHOLE = ("weight", "name", "optional")
-"""What a part of `all_of` and `any_of` does not say for itself."""
+"""What a part of a combined scorer does not say for itself."""
 
 
 class Refused(Exception):
@@ -48,7 +48,7 @@ def scorer_of(entry: Any, folder: Path, *, part: bool = False, loading: bool = T
     """
     key = _key(entry)
     if part and (own := [name for name in OF_THE_WHOLE if name in entry]):
-        remedy = "Say it beside all_of or any_of."
+        remedy = f"Say it beside {', '.join(COMBINED[:-1])} or {COMBINED[-1]}."
         raise Refused(*(Violation((name,), "is not for a part", remedy) for name in own))
     prepared = dict(entry)
     if key in COMBINED:
@@ -62,7 +62,10 @@ def scorer_of(entry: Any, folder: Path, *, part: bool = False, loading: bool = T
     wrong = list(mismatches(checked, _without_callable(kind)))
     if wrong:
         raise Refused(*(_at_key(each, key) for each in wrong))
-    return _made(kind, prepared, key)
+    try:
+        return _made(kind, prepared, key)
+    except ValueError as error:
+        raise Refused(Violation((key,), str(error), "Correct it.")) from None
 
 
 def read_schema(value: Any, folder: Path, path: FieldPath) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a case's row holds: cells, and what `{{ column }}` makes of them."""
 
 import csv
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,6 +94,17 @@ def as_json(cell: Any) -> Any:
         raise Unusable(f"{shown(cell)} is not JSON: {error}", "Correct the syntax.") from None
 
 
+def as_limit(cell: Any) -> float:
+    """A cell that holds a number above 0."""
+    try:
+        limit = math.nan if isinstance(cell, bool) else float(cell)
+    except (TypeError, ValueError):
+        limit = math.nan
+    if not 0 < limit < math.inf:
+        raise Unusable(f"{shown(cell)} is no number above 0", "Write a number.")
+    return limit
+
+
 def as_flag(cell: Any) -> bool:
     """A cell that says yes or no."""
     if isinstance(cell, bool):
@@ -105,9 +117,9 @@ def as_flag(cell: Any) -> bool:
 
 
 def folded(text: str, ignored: Sequence[Ignored] = (), exact: bool = False) -> str:
-    """A text as it is compared: white space and Unicode form never count, unless everything does."""
+    """A text as it is compared: white space and Unicode form never count, unless it is exact."""
     if exact:
-        return text
+        return text.lower() if "case" in ignored else text
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
         if "accents" in ignored:

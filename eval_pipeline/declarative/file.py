@@ -43,6 +43,7 @@ RESERVED = (
     "passed",
     "passable",
 )
+"""Names of metrics that no scorer may have."""
 
 
 def _several(value: Any) -> Any:

@@ -78,6 +78,20 @@ def found(pattern: str, text: str) -> str:
     return match.group() if match else ""
 
 
+@lru_cache(maxsize=2**10)
+def compile_exact(pattern: str) -> regex.Pattern[str]:
+    """The same, to search text with as it stands: case, white space and Unicode form count."""
+    import regex
+
+    compile_bounded(pattern)
+    return regex.compile(_as_re_reads(pattern), regex.VERSION0)
+
+
+def is_found(pattern: str, text: str) -> bool:
+    """Whether a pattern finds something in a text as it stands; or `SlowPattern`."""
+    return _search(compile_exact(pattern), pattern, text) is not None
+
+
 def _search(compiled: regex.Pattern[str], pattern: str, text: str) -> regex.Match[str] | None:
     try:
         return compiled.search(text, timeout=MOST_SECONDS)

@@ -4,6 +4,8 @@ from eval_pipeline.starting.columns import Column, Roles, Task, guess_roles, gue
 from eval_pipeline.starting.new_project import (
     STATE,
     Plan,
+    begin_state,
+    gates_text,
     read_columns,
     sample_file,
     shared_files,
@@ -12,11 +14,13 @@ from eval_pipeline.starting.new_project import (
     suite_text,
     write_files,
 )
-from eval_pipeline.starting.tasks import TASKS
+from eval_pipeline.starting.standing_in import stand_in_answers
+from eval_pipeline.starting.tasks import TASKS, variables
 
 # fmt: off
 __all__ = [
-    "STATE", "TASKS", "Column", "Plan", "Roles", "Task", "guess_roles", "guess_task", "read_columns",
-    "sample_file", "shared_files", "suite_files", "suite_name", "suite_text", "write_files",
+    "STATE", "TASKS", "Column", "Plan", "Roles", "Task", "begin_state", "gates_text", "guess_roles",
+    "guess_task", "read_columns", "sample_file", "shared_files", "stand_in_answers", "suite_files",
+    "suite_name", "suite_text", "variables", "write_files",
 ]
 # fmt: on

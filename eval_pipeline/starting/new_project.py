@@ -28,6 +28,7 @@ from eval_pipeline.suite import Suite
 PACKAGE = "eval-pipeline"
 FIRST = "v1.0"
 STATE = ".eval"
+INSTANCE_FILE = "dagster.yaml"
 SAMPLES = "samples"
 STEP = 0.05
 HIGHEST_FAIL = 0.5
@@ -118,7 +119,7 @@ def suite_files(plan: Plan) -> tuple[dict[str, str | Path], int]:
         cases = [each.case for each in read_cases(suite, folder / "golden" / plan.name, problems)]
         problems.stop_if_any()
         answers = stand_in_answers(suite, cases)
-        gates = _gates(suite, folder / "golden" / plan.name, answers)
+        gates = gates_text(suite, folder / "golden" / plan.name, answers)
     golden = f"golden/{plan.name}"
     return {
         f"{golden}/{SUITE_FILE}": suite_text(plan),
@@ -129,18 +130,20 @@ def suite_files(plan: Plan) -> tuple[dict[str, str | Path], int]:
     }, len(cases)
 
 
-def _gates(suite: Suite, golden: Path, answers: str) -> str:
+def gates_text(suite: Suite, golden: Path, answers: str) -> str:
     """Gates that the stand-in passes, so that everything runs: what to demand, nobody knows yet."""
     outputs = golden / "outputs.jsonl"
     write_text(outputs, answers)
     scorer = OutputsScorer(suite, context_for(suite, golden), keep_diagnoses=False)
     scores = scorer.score(golden, outputs, Problems()).scores
-    values = {name: each.value or 0.0 for name, each in summarize(suite, scores, {}).metrics.items()}
+    values = {name: each.value for name, each in summarize(suite, scores, {}).metrics.items()}
     gated = [metric.name for metric in suite.metrics if metric.name not in COMBINED]
     return texts.GATES + "".join(_gate(name, values[name]) for name in gated)
 
 
-def _gate(metric: str, reached: float) -> str:
+def _gate(metric: str, reached: float | None) -> str:
+    if reached is None:  # a figure that only a model has, such as latency
+        return texts.GATE_TO_COME.format(metric=quoted(metric))
     fail = min(max(int(reached / STEP) - 1, 0) * STEP, HIGHEST_FAIL)
     return texts.GATE.format(metric=quoted(metric), reached=number(reached, "fraction"), fail=f"{fail:g}")
 
@@ -150,7 +153,7 @@ def shared_files(root: Path) -> dict[str, str | Path]:
     package = files("eval_pipeline")
     return {
         MARKER: texts.ENGINES,
-        "dagster.yaml": (package / "orchestration" / "dagster.yaml").read_text(encoding="utf-8"),
+        INSTANCE_FILE: (package / "orchestration" / INSTANCE_FILE).read_text(encoding="utf-8"),
         "workspace.yaml": texts.WORKSPACE,
         "requirements.txt": f"{PACKAGE}[ui]=={version(PACKAGE)}\n",
         ".gitignore": texts.IGNORED,
@@ -167,10 +170,28 @@ def write_files(root: Path, contents: Mapping[str, str | Path]) -> None:
         if is_there(root / name):
             problems.add(root / name, "is there already", "Move it away, or choose another folder.")
     problems.stop_if_any()
-    for name, content in contents.items():
-        path = root / name
-        if isinstance(content, str):
-            write_text(path, content)
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(content, path)
+    written: list[Path] = []
+    try:
+        for name, content in contents.items():
+            written.append(root / name)
+            _write(root / name, content)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def begin_state(root: Path) -> None:
+    """Make the state folder of a new project, with its settings for Dagster."""
+    configuration = root / STATE / INSTANCE_FILE
+    configuration.parent.mkdir(exist_ok=True)
+    if not is_there(configuration):
+        configuration.symlink_to(Path("..") / INSTANCE_FILE)
+
+
+def _write(path: Path, content: str | Path) -> None:
+    if isinstance(content, str):
+        write_text(path, content)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(content, path)

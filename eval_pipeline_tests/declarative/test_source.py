@@ -61,7 +61,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "contains_all": {"contains_all": "{{ several }}", "at_least": 0.5},
     "contains_any": {"contains_any": ["{{ want }}", "x\"'\n\u2028é"]},
     "not_contains": {"not_contains": "{{ several }}", "name": "silent"},
-    "regex": {"regex": "r.d|\\bblue"},
+    "regex": {"regex": "r.d|\\bblue", "exact": True},
     "starts_with": {"starts_with": "{{ want }}", "exact": True},
     "length": {"length": "words", "max": 3},
     "json_schema": {"json_schema": {"type": "object", "properties": {"red": {"type": "integer"}}}},
@@ -81,6 +81,9 @@ ENTRIES: dict[str, dict[str, Any]] = {
         "all_of": [{"contains": "{{ want }}"}, {"any_of": [{"length": "words", "max": 2}, {"regex": "x"}]}]
     },
     "any_of": {"any_of": [{"equals": "{{ want }}"}, {"contains": "x"}], "optional": True},
+    "none_of": {"none_of": [{"equals": "{{ want }}"}, {"contains": "x", "ignore": ["case"], "exact": True}]},
+    "mean_of": {"mean_of": [{"f1": "{{ want }}"}, {"contains": "x"}], "weights": [2, 1], "at_least": 0.5},
+    "is_json": {"is_json": {"type": "object", "required": ["red"]}},
 }
 KINDS: list[dict[str, Any]] = [
     {"kind": "text"},
@@ -267,7 +270,9 @@ def test_identity_holds_the_code_of_the_scorers_that_are_used(tmp_path: Path) ->
         file.write_text(text.replace(old, new))
 
     before = scorer()
-    edit("scorers/texts.py", "return float(self.min <= length", "return float(self.min < length")
+    edit(
+        "scorers/texts.py", "return float(wanted[0] <= self._length", "return float(wanted[0] < self._length"
+    )
     edit("scorers/structured.py", "2 * len(given & expected)", "3 * len(given & expected)")
     edit("scorers/matching.py", "self.spelt(wanted) in self.spelt(reply.text)", "True")
     edit("records.py", "MOST_RAGGED = 100", "MOST_RAGGED = 10")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from eval_pipeline.declarative.cells import Ignored, Row, Unusable, as_json, as_list, as_text, is_blank, shown
 from eval_pipeline.declarative.kinds import Kind
-from eval_pipeline.declarative.schemas import departures, unusable
+from eval_pipeline.declarative.schemas import unusable
 from eval_pipeline.declarative.scorers.base import GOOD, Reply, Scorer
 from eval_pipeline.declarative.scorers.matching import (
     Contains,
@@ -23,6 +23,7 @@ from eval_pipeline.declarative.scorers.matching import (
     StartsWith,
 )
 from eval_pipeline.declarative.scorers.running import Cost, Latency
+from eval_pipeline.declarative.scorers.structured import IsJson
 from eval_pipeline.declarative.scorers.texts import Refusal, Rouge, Similarity
 from eval_pipeline.files.words import did_you_mean
 
@@ -56,19 +57,6 @@ class Assertion(NamedTuple):
         return bool(self.scorer.passes(value)[0]) != self.negated
 
 
-class IsJson(Scorer, frozen=True, kw_only=True):
-    """The reply is JSON, of a schema where there is one."""
-
-    key = "is-json"
-
-    def value(self, reply: Reply, wanted: dict[str, Any]) -> float:
-        """Whether it is."""
-        try:
-            return float(not departures(as_json(reply.text), wanted))
-        except Unusable:
-            return 0.0
-
-
 def _texts(value: str, limit: float | None, kind: Kind) -> list[str]:
     return as_list(value)
 
@@ -87,7 +75,7 @@ TYPES: dict[str, tuple[Callable[[float | None], Scorer], Callable[[str, float | 
     "icontains-any": (lambda _: ContainsAny(of=(), ignore=_NO_CASE), _texts),
     "starts-with": (lambda _: StartsWith(of=""), _text),
     "regex": (lambda _: Regex(of=""), lambda value, _, kind: Regex(of=value).wanted({}, kind)),
-    "is-json": (lambda _: IsJson(), lambda value, _, kind: _schema(value)),
+    "is-json": (lambda _: IsJson(of=True), lambda value, _, kind: _schema(value)),
     "levenshtein": (lambda limit: Levenshtein(of="", at_most=int(5 if limit is None else limit)), _text),
     "similar": (lambda limit: Similarity(of="", at_least=GOOD if limit is None else limit), _text),
     "rouge-n": (
@@ -95,8 +83,8 @@ TYPES: dict[str, tuple[Callable[[float | None], Scorer], Callable[[str, float | 
         _text,
     ),
     "is-refusal": (lambda _: Refusal(of=True), lambda value, _, kind: True),
-    "latency": (lambda limit: Latency(of=_limit(limit)), _text),
-    "cost": (lambda limit: Cost(of=_limit(limit)), _text),
+    "latency": (lambda limit: Latency(of=_limit(limit)), lambda value, limit, kind: _limit(limit)),
+    "cost": (lambda limit: Cost(of=_limit(limit)), lambda value, limit, kind: _limit(limit)),
 }
 WITHOUT_VALUE = ("is-json", "is-refusal", "latency", "cost")
 

@@ -145,11 +145,11 @@ class Spelling(Scorer, frozen=True, kw_only=True):
     ignore: tuple[Ignored, ...] = ()
     """What does not count besides: case, accents, punctuation."""
     exact: bool = False
-    """Whether everything counts, white space and Unicode form, too."""
+    """Whether everything counts, white space and Unicode form, too; but for case, where it is ignored."""
 
     def __post_init__(self) -> None:
-        if self.exact and self.ignore:
-            raise ValueError("`exact` and `ignore` exclude each other")
+        if self.exact and {*self.ignore} - {"case"}:
+            raise ValueError("`exact` leaves nothing to ignore but case")
 
     def spelt(self, text: str) -> str:
         """A text as it is compared."""

@@ -11,7 +11,14 @@ import msgspec
 from eval_pipeline.declarative.cells import Row, Unusable, as_list, as_text
 from eval_pipeline.declarative.kinds import Kind
 from eval_pipeline.declarative.scorers.base import GOOD, Count, Fraction, Reply, Scorer, Spelling, needed
-from eval_pipeline.language.patterns import BadPattern, SlowPattern, compile_bounded, found
+from eval_pipeline.language.patterns import (
+    BadPattern,
+    SlowPattern,
+    compile_bounded,
+    compile_exact,
+    found,
+    is_found,
+)
 
 Several = str | tuple[str, ...]
 Tolerance = Annotated[float, msgspec.Meta(ge=0)]
@@ -189,6 +196,8 @@ class Regex(Scorer, frozen=True, kw_only=True, rename={"of": "regex"}):
     """A regular expression finds something in the reply, case and white space aside, in bounded time."""
 
     of: str
+    exact: bool = False
+    """Whether case, white space and Unicode form count."""
 
     key = "regex"
     about = "Replies in which the pattern finds something ÷ replies"
@@ -197,7 +206,7 @@ class Regex(Scorer, frozen=True, kw_only=True, rename={"of": "regex"}):
         """The pattern."""
         pattern = as_text(needed(self.of, row))
         try:
-            compile_bounded(pattern)
+            compile_exact(pattern) if self.exact else compile_bounded(pattern)
         except BadPattern as bad:
             message, _, remedy = str(bad).rpartition(". ")
             raise Unusable(message, remedy) from None
@@ -206,7 +215,8 @@ class Regex(Scorer, frozen=True, kw_only=True, rename={"of": "regex"}):
     def value(self, reply: Reply, wanted: str) -> float:
         """Whether it finds something; a search that takes too long is bad input, never a value."""
         try:
-            return float(bool(found(wanted, reply.text)))
+            hit = is_found(wanted, reply.text) if self.exact else bool(found(wanted, reply.text))
+            return float(hit)
         except SlowPattern as slow:
             raise slow.in_case(reply.case_id) from None
 

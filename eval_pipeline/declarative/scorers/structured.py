@@ -48,6 +48,42 @@ class JsonSchema(Scorer, frozen=True, kw_only=True, rename={"of": "json_schema"}
         return "; ".join(departures(_plain(reply), self.of)), shown(reply.text)
 
 
+class IsJson(Scorer, frozen=True, kw_only=True, rename={"of": "is_json"}):
+    """The reply is JSON and nothing else, of a schema where there is one, whatever the kind of answers."""
+
+    of: bool | str | dict[str, Any]
+
+    key = "is_json"
+    about = "Replies that are JSON, of the schema where there is one ÷ replies"
+
+    def __post_init__(self) -> None:
+        if self.of is False:
+            raise ValueError("is neither true nor a JSON Schema")
+        if isinstance(self.of, dict) and (reason := unusable(self.of)):
+            raise ValueError(reason)
+
+    @property
+    def needs(self) -> list[str]:
+        """The column of the schema; a schema itself refers to none."""
+        return super().needs if isinstance(self.of, str) else []
+
+    def wanted(self, row: Row, kind: Kind) -> dict[str, Any]:
+        """The schema; an empty one where anything is right."""
+        cell = as_json(needed(self.of, row)) if isinstance(self.of, str) else self.of
+        schema: Any = {} if cell is True else cell
+        reason = unusable(schema) if isinstance(schema, dict) else "is neither true nor a JSON Schema"
+        if reason:
+            raise Unusable(reason, "Correct the schema.")
+        return dict(schema)
+
+    def value(self, reply: Reply, wanted: dict[str, Any]) -> float:
+        """Whether it is, and nothing departs from the schema."""
+        try:
+            return float(not departures(as_json(reply.text), wanted))
+        except Unusable:
+            return 0.0
+
+
 class JsonEquals(Sameness, frozen=True, kw_only=True, rename={"of": "json_equals"}):
     """The part of an object's fields that are as expected; missing and further fields are wrong."""
 

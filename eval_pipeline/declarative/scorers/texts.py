@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from eval_pipeline.declarative.cells import Row, as_flag, as_list, as_text, shown
+from eval_pipeline.declarative.cells import Row, as_flag, as_limit, as_list, as_text, shown
 from eval_pipeline.declarative.kinds import Kind
 from eval_pipeline.declarative.scorers.base import GOOD, Count, Fraction, Reply, Scorer, needed
 from eval_pipeline.language.accuracy import default_accuracy, measure
@@ -22,8 +23,8 @@ class Length(Scorer, frozen=True, kw_only=True, rename={"of": "length"}):
     """The reply has so many words, characters or sentences."""
 
     of: Literal["words", "characters", "sentences"]
-    min: Count = 0
-    max: Count | None = None
+    min: Count | str = 0
+    max: Count | str | None = None
 
     key = "length"
     about = "Replies that are neither too short nor too long ÷ replies"
@@ -31,23 +32,27 @@ class Length(Scorer, frozen=True, kw_only=True, rename={"of": "length"}):
     def __post_init__(self) -> None:
         if not self.min and self.max is None:
             raise ValueError("says neither `min` nor `max`")
-        if self.max is not None and self.max < self.min:
+        if isinstance(self.min, int) and isinstance(self.max, int) and self.max < self.min:
             raise ValueError("`max` is less than `min`")
 
-    def value(self, reply: Reply, wanted: Any) -> float:
+    def wanted(self, row: Row, kind: Kind) -> tuple[float, float]:
+        """The limits."""
+        least = as_limit(needed(self.min, row)) if self.min else 0.0
+        return least, math.inf if self.max is None else as_limit(needed(self.max, row))
+
+    def value(self, reply: Reply, wanted: tuple[float, float]) -> float:
         """Whether the length is within the limits."""
-        length = self._length(reply.text)
-        return float(self.min <= length and (self.max is None or length <= self.max))
+        return float(wanted[0] <= self._length(reply.text) <= wanted[1])
 
     def _length(self, text: str) -> int:
         if self.of == "words":
             return word_count(text)
         return len(text.strip()) if self.of == "characters" else sum(1 for _ in split_sentences(text))
 
-    def told(self, reply: Reply, wanted: Any) -> tuple[str, str]:
+    def told(self, reply: Reply, wanted: tuple[float, float]) -> tuple[str, str]:
         """The limits and the length."""
-        most = "or more" if self.max is None else f"to {self.max:,}"
-        return f"{self.min:,} {most} {self.of}", f"{self._length(reply.text):,}: {shown(reply.text)}"
+        most = "or more" if wanted[1] == math.inf else f"to {wanted[1]:,g}"
+        return f"{wanted[0]:,g} {most} {self.of}", f"{self._length(reply.text):,}: {shown(reply.text)}"
 
 
 class Compared(Scorer, frozen=True, kw_only=True):
