@@ -1,9 +1,9 @@
 """Bad input, reported all at once: where it is, what is wrong, and what to do about it."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -109,28 +109,27 @@ def shown_path(path: str | Path) -> str:
     """
     try:
         resolved = Path(path).resolve()
-        for tree, (revision, others) in _TREES.items():
+        for tree, revision in _TREES.items():
             if resolved.is_relative_to(tree):
-                inside = resolved.relative_to(tree)
-                return str(inside) if inside in others else f"{inside} at {revision}"
+                return f"{resolved.relative_to(tree)} at {revision}"
         return str(resolved.relative_to(Path.cwd()))
     except (ValueError, OSError, RuntimeError):  # links that lead in a circle
         return str(path)
 
 
 @contextmanager
-def tree_of(folder: Path, revision: str, others: Collection[PurePath] = ()) -> Iterator[None]:
-    """Let files of a folder be shown as those of a revision, for as long as it is there; all but others."""
+def tree_of(folder: Path, revision: str) -> Iterator[None]:
+    """Let files of a folder be shown as those of a revision, for as long as it is there."""
     tree = folder.resolve()
-    _TREES[tree] = revision, frozenset(others)
+    _TREES[tree] = revision
     try:
         yield
     finally:
         del _TREES[tree]
 
 
-_TREES: dict[Path, tuple[str, frozenset[PurePath]]] = {}
-"""Folders that hold files as of a revision, its name, and the files there that are not of it."""
+_TREES: dict[Path, str] = {}
+"""Folders that hold files as of a revision, and its name."""
 
 
 def is_text(path: str) -> bool:

@@ -20,7 +20,7 @@ class Project:
     root: Path
     state: Path
     judged_by: Path | None = None
-    """Another tree whose rules and engines count in place of the project's own: that of a revision."""
+    """Another tree whose rules count in place of the project's own: that of a revision."""
 
     @classmethod
     def find(cls) -> Project:
@@ -59,13 +59,22 @@ class Project:
     @property
     def engines_file(self) -> Path:
         """The file that names the engines."""
-        theirs = self.judged_by / MARKER if self.judged_by else None
-        return theirs if theirs and theirs.is_file() else self.root / MARKER
+        return self.root / MARKER
 
     @property
     def own_suites(self) -> Path:
         """A folder for suites that are not part of this package."""
         return self.root / "suites"
+
+
+class JudgedProject(Project):
+    """A project that asks the engines of the tree whose rules count."""
+
+    @property
+    def engines_file(self) -> Path:
+        """The file that names the engines."""
+        theirs = self.judged_by / MARKER if self.judged_by else None
+        return theirs if theirs and theirs.is_file() else super().engines_file
 
 
 def _root_above(start: Path) -> Path:

@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -20,7 +20,7 @@ import msgspec
 
 from eval_pipeline import decisions
 from eval_pipeline.answers import parse_trials
-from eval_pipeline.files import file_bytes, write_json
+from eval_pipeline.files import file_bytes, write_json, write_text
 from eval_pipeline.loading import load_suites
 from eval_pipeline.problems import BadInput, Problem, Problems, tree_of
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
@@ -164,13 +164,14 @@ def main(given: str, written: str) -> None:
     task = msgspec.json.decode(Path(given).read_bytes(), type=Task)
     project = Project.find()
     of_base = task.laid is not None
-    laid = [PurePosixPath(name) for name in task.laid or ()]
-    shown = tree_of(project.root, task.base[:SHORT_COMMIT], laid) if of_base else nullcontext()
+    revision = task.base[:SHORT_COMMIT]
+    shown = tree_of(project.root, revision) if of_base else nullcontext()
     asking = nullcontext(project) if of_base else decisions.engines_at(project, task.base)
     with shown, asking as measured:
         change = decisions.change_since(project, task.base)
         lines = [*lines_of(measured, task.suites, change, task.asked, task.rules, of_base)]
-        write_json(Path(written), lines)
+        text = decisions.named_by_whose(msgspec.json.encode(lines).decode(), task.laid or (), revision)
+        write_text(Path(written), text)
 
 
 if __name__ == "__main__":

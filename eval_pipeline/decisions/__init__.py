@@ -22,7 +22,7 @@ from eval_pipeline.decisions.gate import (
     worst,
 )
 from eval_pipeline.decisions.incidents import COMPLETE, Finding, Incident, Incidents, Kind, Message
-from eval_pipeline.decisions.laid_over import measured_tree
+from eval_pipeline.decisions.laid_over import measured_tree, named_by_whose
 from eval_pipeline.decisions.measure import (
     TouchedMeasure,
     lost_suites,
@@ -75,7 +75,7 @@ __all__ = [
     "State", "SuiteSurvey", "Superfluous", "Survey", "Touched", "TouchedMeasure", "VersionSurvey",
     "allow_activation", "altered_cases", "approvals_of", "approving", "candidates", "change_since",
     "crashed", "decide", "engines_at", "keep_approval", "latest_result", "live_proposals", "lost",
-    "lost_suites", "measured_tree", "objections", "objections_to", "of_measure",
+    "lost_suites", "measured_tree", "named_by_whose", "objections", "objections_to", "of_measure",
     "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at",
     "size_of", "standing_of", "standings_of", "stray_prompts", "superfluous_files", "survey_of",
     "touched_measure", "touched_measures", "touched_rules", "touched_suites", "unusable", "worst",

@@ -90,8 +90,3 @@ def _code(project: Project, tree: Path) -> Code:
 
     own = None if held else tree
     return Code(package, tree / project.own_suites.relative_to(project.root), declared=declared, project=own)
-
-
-def _held(project: Project) -> bool:
-    """Whether a project has the package in it, so that a change may touch it."""
-    return (project.root / PACKAGE / "suites").is_dir()

@@ -31,6 +31,13 @@ def measured_tree(
         yield tree, laid
 
 
+def named_by_whose(text: str, laid: Iterable[str], revision: str) -> str:
+    """What is said in such a tree, where files of the change are not taken for those of the revision."""
+    for name in sorted(laid, key=len, reverse=True):
+        text = text.replace(f"{name} at {revision}", name)
+    return text
+
+
 def _subject(
     project: Project, judged: Project, tree: Path, change: Change, suites: Collection[str]
 ) -> set[PurePosixPath]:

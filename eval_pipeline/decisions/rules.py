@@ -3,7 +3,6 @@
 import collections
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -13,7 +12,7 @@ from eval_pipeline.files import is_there
 from eval_pipeline.gates import GATES_FILE
 from eval_pipeline.golden import GoldenSet
 from eval_pipeline.problems import Problems, tree_of
-from eval_pipeline.project import MARKER, Project
+from eval_pipeline.project import MARKER, JudgedProject, Project
 from eval_pipeline.revisions import SHORT_COMMIT, blob_at, checked_out, extract, files_at
 from eval_pipeline.stages import Workbench
 
@@ -46,7 +45,7 @@ def engines_at(project: Project, commit: str) -> Iterator[Project]:
     with TemporaryDirectory() as temporary, tree_of(Path(temporary), commit[:SHORT_COMMIT]):
         if blob_at(project, commit, PurePosixPath(MARKER)):
             _extract_all(project, commit, Path(temporary), MARKER)
-        yield replace(project, judged_by=Path(temporary))
+        yield JudgedProject(project.root, project.state, Path(temporary))
 
 
 def _extract_all(project: Project, commit: str, folder: Path, *names: str) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr
 from eval_pipeline import stages
 from eval_pipeline.orchestration.io_manager import StoreIOManager
 from eval_pipeline.orchestration.progress import ProgressLog
-from eval_pipeline.project import Project
+from eval_pipeline.project import JudgedProject, Project
 from eval_pipeline.suite import Suite
 
 STORE = "store"
@@ -38,7 +38,8 @@ class Workbenches(dg.ConfigurableResource[Any]):
 
     @property
     def _project(self) -> Project:
-        return Project(Path(self.root), Path(self.state), Path(self.judged_by) if self.judged_by else None)
+        root, state = Path(self.root), Path(self.state)
+        return JudgedProject(root, state, Path(self.judged_by)) if self.judged_by else Project(root, state)
 
 
 def build_resources(project: Project) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from eval_pipeline.decisions import Touched
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import PACKAGE
 from eval_pipeline_tests.cli import measured, recorded_toy
-from eval_pipeline_tests.cli.measured import ACTIVE, CANDIDATE, CASES, NAME, declare_anew, edit, git, write
+from eval_pipeline_tests.cli.measured import ACTIVE, CANDIDATE, CASES, declare_anew, edit, git, write
 from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.declaring import NAME
 from eval_pipeline_tests.running import environment, invoke
 
 OWN = ", by the change's own measure"

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.decisions import change_since, measured_tree, rules_at
+from eval_pipeline.decisions import change_since, measured_tree, named_by_whose, rules_at
 from eval_pipeline.problems import shown_path, tree_of
 from eval_pipeline.project import Project
 from eval_pipeline_tests.cli import measured
-from eval_pipeline_tests.cli.measured import ACTIVE, CANDIDATE, NAME, declare_anew, edit, git, record, write
+from eval_pipeline_tests.cli.measured import ACTIVE, CANDIDATE, declare_anew, edit, git, record, write
+from eval_pipeline_tests.declaring import NAME
 
 GOLDEN = f"golden/{NAME}"
 
@@ -146,7 +147,10 @@ def test_a_file_is_named_by_whose_it_is(project: Project, monkeypatch: pytest.Mo
     record(project, ACTIVE, 3)
     with laid_over(project) as (tree, laid):
         monkeypatch.chdir(tree)
-        with tree_of(tree, "0123456", list(map(Path, laid))):
-            assert shown_path(tree / GOLDEN / "suite.yaml") == f"{GOLDEN}/suite.yaml at 0123456"
-            assert shown_path(f"recorded/{NAME}/{ACTIVE}.jsonl") == f"recorded/{NAME}/{ACTIVE}.jsonl"
+        with tree_of(tree, "0123456"):
+            said = [shown_path(tree / GOLDEN / "suite.yaml"), shown_path(f"recorded/{NAME}/{ACTIVE}.jsonl")]
+        assert named_by_whose("\n".join(said), laid, "0123456").splitlines() == [
+            f"{GOLDEN}/suite.yaml at 0123456",
+            f"recorded/{NAME}/{ACTIVE}.jsonl",
+        ]
         monkeypatch.chdir(project.root)

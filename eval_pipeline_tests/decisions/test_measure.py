@@ -22,8 +22,9 @@ from eval_pipeline.loading import suite_names
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline_tests.cli import measured
-from eval_pipeline_tests.cli.measured import ACTIVE, NAME, declare_anew, edit, record, write
+from eval_pipeline_tests.cli.measured import ACTIVE, declare_anew, edit, record, write
 from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.declaring import NAME
 
 GOLDEN = f"golden/{NAME}"
 SUITE_FILE, CODE = "suite.yaml", ("golden set code", "scoring code")
@@ -57,6 +58,19 @@ def link_away(project: Project) -> None:
     project.golden(NAME).symlink_to(elsewhere)
 
 
+def few_cases(project: Project) -> None:
+    """The suite has one case."""
+    row = '{"id": "a", "text": "b", "language": "en", "label": "bug"}\n'
+    write(project, f"{GOLDEN}/few.jsonl", row)
+    declare_anew(project, cases="few.jsonl")
+
+
+def package_for_helper(project: Project) -> None:
+    """A package stands where a module was."""
+    (project.root / "lib/helper.py").unlink()
+    write(project, "lib/helper/__init__.py", "def same(one, other):\n    return True\n")
+
+
 ATTACKS: dict[str, tuple[Callable[[Project], None], set[str]]] = {
     "another scorer": (
         lambda project: declare_anew(project, scores=[{"not_contains": "xyzzy"}]),
@@ -69,12 +83,7 @@ ATTACKS: dict[str, tuple[Callable[[Project], None], set[str]]] = {
     "other attributes": (lambda project: declare_anew(project, attributes=[]), {SUITE_FILE}),
     "another id": (lambda project: declare_anew(project, id="text"), {SUITE_FILE, "golden set code"}),
     "other cases": (
-        lambda project: (
-            write(
-                project, f"{GOLDEN}/few.jsonl", '{"id": "a", "text": "b", "language": "en", "label": "bug"}\n'
-            ),
-            declare_anew(project, cases="few.jsonl"),
-        )[-1],
+        few_cases,
         {SUITE_FILE, "golden set code"},
     ),
     "a scorer's function": (
@@ -86,10 +95,7 @@ ATTACKS: dict[str, tuple[Callable[[Project], None], set[str]]] = {
         set(CODE),
     ),
     "a package in place of a helper": (
-        lambda project: (
-            (project.root / "lib/helper.py").unlink(),
-            write(project, "lib/helper/__init__.py", "def same(one, other):\n    return True\n"),
-        )[-1],
+        package_for_helper,
         set(CODE),
     ),
     "a lower gate": (
