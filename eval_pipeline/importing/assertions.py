@@ -52,7 +52,7 @@ class Translator:
         if threshold is None or not entries:
             return entries
         try:
-            return [_weighing(Set(tuple(entries), place, fraction(threshold)), inside=False)]
+            return [_weighing(Set(tuple(entries), place, fraction(threshold)))]
         except NotTaken as reason:
             self._leftovers.drop(place, reason.message, reason.remedy)
             return self._rest_dropped(assertions)
@@ -96,7 +96,7 @@ class Translator:
             )
         if not parts:
             raise NotTaken("is a set of which nothing weighs anything", "Remove it.")
-        return _weighing(made, inside=False) if threshold is not None else made
+        return _weighing(made) if threshold is not None else made
 
     def _deciding(self, parts: Sequence[Assertion]) -> Iterator[Assertion]:
         """The parts of a set that decide something; without a threshold the others do not."""
@@ -149,13 +149,13 @@ class Translator:
         return self._folder.text(path).strip()
 
 
-def _weighing(made: Set, inside: bool) -> Set:
+def _weighing(made: Set) -> Set:
     """A set whose mean is the same here and there; raises `NotTaken`."""
     if not sum(part.weight for part in made.parts):
         raise NotTaken("is a mean of which nothing weighs anything", "Give an assertion a weight.")
     for part in made.parts:
         if isinstance(part, Set):
-            _weighing(part, inside=True)
+            _weighing(part)
         elif part.negated and part.key in ("rouge", "similarity"):
             raise NotTaken(
                 f"not-{part.key} has degrees in a mean there, and none here", "Do without the threshold."

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from eval_pipeline.importing.assertions import Translator
 from eval_pipeline.importing.documents import Fields, Folder, read_document, resolved
-from eval_pipeline.importing.places import Leftovers, NotTaken, Place
+from eval_pipeline.importing.places import Leftovers, NotTaken
 from eval_pipeline.importing.prompts import TakenPrompt, read_prompts
 from eval_pipeline.importing.providers import Suggested, suggested
 from eval_pipeline.importing.scores import Assembling, Asserted, free_name
-from eval_pipeline.importing.templates import as_printed, printed, renamed, unknown
+from eval_pipeline.importing.templates import as_printed, printed, renamed, unknown, used_otherwise
 from eval_pipeline.importing.tests import GivenTest, ReadTests
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.starting import variables
@@ -219,7 +219,7 @@ def _as_texts(prompts: Sequence[TakenPrompt], cases: Sequence[_Case], leftovers:
         odd = [case for case in cases if isinstance(case.test.variables.get(name), bool | list | Mapping)]
         if not odd:
             continue
-        if all(name not in _beyond_printing(each.body) for each in prompts):
+        if all(name not in used_otherwise(each.body) for each in prompts):
             texts.add(name)
         else:
             message = (
@@ -227,21 +227,6 @@ def _as_texts(prompts: Sequence[TakenPrompt], cases: Sequence[_Case], leftovers:
             )
             leftovers.change(odd[0].test.place, message, "Print a variable of its own.")
     return texts
-
-
-def _beyond_printing(body: str) -> set[str]:
-    """The variables that a template does more with than to print them."""
-    from jinja2 import Environment, nodes
-
-    tree = Environment(autoescape=False).parse(body)  # noqa: S701  (nothing is rendered)
-    uses = Counter(each.name for each in tree.find_all(nodes.Name))
-    plain = Counter(
-        each.name
-        for output in tree.find_all(nodes.Output)
-        for each in output.nodes
-        if isinstance(each, nodes.Name)
-    )
-    return {name for name, count in uses.items() if count > plain[name]}
 
 
 def _cell(value: Any, as_text: bool) -> Any:
@@ -261,17 +246,17 @@ def _ids(cases: Sequence[_Case]) -> list[str]:
 
 def _attributes(cases: Sequence[_Case], taken: set[str], leftovers: Leftovers) -> dict[str, str]:
     """Columns of metadata by which metrics are shown, too, and the names that they have there."""
-    names: dict[str, Place] = {}
+    names: dict[str, None] = {}
+    odd: set[str] = set()
     for case in cases:
         for name, value in (case.test.metadata or {}).items():
+            names[name] = None
             if isinstance(value, list | Mapping):
-                leftovers.drop(
-                    case.test.place, f"its metadata {name!r} is no text", "Groups are made by texts."
-                )
-                names.pop(name, None)
-            elif not any(isinstance((each.test.metadata or {}).get(name), list | Mapping) for each in cases):
-                names[name] = case.test.place
+                message = f"its metadata {name!r} is no text"
+                leftovers.drop(case.test.place, message, "Groups are made by texts.")
+                odd.add(name)
     return {
         name if name not in taken and not name.startswith("_") else f"metadata_{name.lstrip('_')}": name
         for name in names
+        if name not in odd
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,17 @@ def printed(text: str) -> set[str]:
     outputs = [each for output in _environment().parse(text).find_all(nodes.Output) for each in output.nodes]
     direct = (each.node if isinstance(each, nodes.Filter) else each for each in outputs)
     return {each.name for each in direct if isinstance(each, nodes.Name)}
+
+
+def used_otherwise(text: str) -> set[str]:
+    """The variables that a template does more with than to print them."""
+    from jinja2 import nodes
+
+    tree = _environment().parse(text)
+    uses = Counter(each.name for each in tree.find_all(nodes.Name))
+    outputs = (each for output in tree.find_all(nodes.Output) for each in output.nodes)
+    plain = Counter(each.name for each in outputs if isinstance(each, nodes.Name))
+    return {name for name, count in uses.items() if count > plain[name]}
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

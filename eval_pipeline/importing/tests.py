@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_pipeline.declarative import read_rows
-from eval_pipeline.importing.cells import as_test
+from eval_pipeline.importing.cells import HIDDEN, as_test
 from eval_pipeline.importing.documents import FILE, REMOTE, Fields, Folder, Items
 from eval_pipeline.importing.places import Leftovers, NotTaken, Place
 from eval_pipeline.importing.templates import resolved_variables
@@ -201,6 +201,8 @@ class ReadTests:
         threshold = given.get("threshold")
         metadata = {**_mapping(self._default.get("metadata")), **_mapping(given.get("metadata"))}
         variables = {**self._variables(self._default), **self._variables(given)}
+        if hidden := [name for name in variables if name.startswith(HIDDEN) or not name.strip()]:
+            raise NotTaken(f"its variable {hidden[0]!r} cannot be a column", "Give it another name.")
         for values in self._combinations(variables, options.get("disableVarExpansion") is True):
             yield GivenTest(
                 given.place,
