@@ -40,6 +40,7 @@ LAYERS = (
     ("store",),
     ("engines",),
     ("asking",),
+    ("monitoring",),
     ("stages",),
     ("decisions",),
     ("reports",),
