@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 import os
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from eval_pipeline.files import content_hash, remove
 from eval_pipeline.monitoring.events import event_schema, event_table, feedback_schema
-from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Delivery, Ledger, Segment, SegmentKind
+from eval_pipeline.monitoring.ledger import (
+    EVENTS,
+    FEEDBACK,
+    HASH_LENGTH,
+    Delivery,
+    Ledger,
+    Segment,
+    SegmentKind,
+)
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
 
@@ -34,11 +43,10 @@ FEEDBACK_FOLDER = "-feedback"
 HOUR = datetime.timedelta(hours=1)
 DAY = datetime.timedelta(days=1)
 ROW_GROUP = 2**16
-HASH_LENGTH = 32
 _HOUR_MICROSECONDS = 3_600_000_000
 _HOURS_A_DAY = 24
 _DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
-_TIES = (
+TIES = (
     "completeness", "at", "latency_ms", "input_tokens", "output_tokens", "cost_usd", "error", "version",
     "model",
 )  # fmt: skip
@@ -58,6 +66,7 @@ class Staging:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.staged: dict[str, Staged] = {}
+        self._numbers = itertools.count()
 
     def add_events(self, table: pa.Table) -> None:
         """Write events, a segment for each suite and day."""
@@ -77,7 +86,7 @@ class Staging:
         hours = _hours(table)
         if (np.diff(hours) < 0).any():
             table = table.take(np.argsort(hours, kind="stable"))
-        path = self._folder / f"{len(self.staged)}.parquet"
+        path = self._folder / f"{next(self._numbers)}.parquet"
         dictionaries = [name for name in _DICTIONARIES if name in table.column_names]
         pq.write_table(
             table,
@@ -223,12 +232,12 @@ class EventStore:
 
         schema = event_schema()
         names = list(columns) if columns is not None else schema.names
-        needed = list(dict.fromkeys([*names, "request_id", *_TIES]))
+        needed = list(dict.fromkeys([*names, "request_id", *TIES]))
         dataset = ds.dataset([self.path(each) for each in segments], schema=schema)
         at = ds.field("at")
         # An event is one within its hour, wherever in the hour the range begins.
         within = (at >= pa.scalar(_hour_of(start))) & (at < pa.scalar(_hour_of(start) + HOUR))
-        table = _first_of_each(dataset.to_table(columns=needed, filter=within), "request_id", _TIES)
+        table = _first_of_each(dataset.to_table(columns=needed, filter=within), "request_id", TIES)
         if start > _hour_of(start) or end < _hour_of(start) + HOUR:
             table = table.filter((pc.field("at") >= pa.scalar(start)) & (pc.field("at") < pa.scalar(end)))
         return table.sort_by([("at", "ascending"), ("request_id", "ascending")]).select(names)

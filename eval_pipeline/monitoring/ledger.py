@@ -15,12 +15,14 @@ import msgspec
 from eval_pipeline.store import Database, Stored, text_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import MetaData
+    from sqlalchemy import Connection, MetaData
 
 SegmentKind = Literal["events", "feedback"]
 EVENTS: SegmentKind = "events"
 FEEDBACK: SegmentKind = "feedback"
 _LOCK = "events"
+HASH_LENGTH = 32
+"""Hexadecimal digits of the names of files and segments."""
 
 
 class Segment(msgspec.Struct, frozen=True, order=True):
@@ -63,6 +65,8 @@ class Delivery(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...] = ()
     replaces: tuple[int, ...] = ()
     """Refused lines that this one takes the place of, by number: they were fed again."""
+    stamp: str = ""
+    """What changes when the file does; blank where no file of the drop folder brought it."""
 
 
 class KnownFile(msgspec.Struct, frozen=True):
@@ -97,9 +101,8 @@ class Ledger(Stored):
 
     def __init__(self, url: str) -> None:
         tables = _tables()
-        self._files, self._segments, self._quarantine, self._keys = (
-            tables.tables[name]
-            for name in ("events_files", "events_segments", "events_quarantine", "events_keys")
+        self._files, self._segments, self._quarantine, self._keys, self._seen = (
+            tables.tables[f"events_{name}"] for name in ("files", "segments", "quarantine", "keys", "seen")
         )
         super().__init__(Database(url, tables))
 
@@ -110,6 +113,24 @@ class Ledger(Stored):
         column = self._files.c.digest
         with self._database.reading() as connection:
             return {row[0] for row in connection.execute(select(column).where(column.in_(digests)))}
+
+    def seen(self) -> dict[str, str]:
+        """The files of the drop folder that were looked at, each with what it was like then."""
+        from sqlalchemy import select
+
+        with self._database.reading() as connection:
+            rows = connection.execute(select(self._seen.c.name, self._seen.c.stamp))
+            return {name: stamp for name, stamp in rows}  # noqa: C416
+
+    def note_seen(self, name: str, stamp: str, digest: str) -> None:
+        """Remember what a file was like, so that it is not read again before it changes."""
+        with self._database.writing(_LOCK) as connection:
+            self._note_seen(connection, name, stamp, digest)
+
+    def _note_seen(self, connection: Connection, name: str, stamp: str, digest: str) -> None:
+        now = {"stamp": stamp, "digest": digest}
+        insert = self._database.insert(self._seen).values(name=name, **now)
+        connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_=now))
 
     def publish(self, delivery: Delivery, place: Callable[[], None]) -> bool:
         """Make a file known, and count its segments from now on; False where another process was first.
@@ -128,6 +149,8 @@ class Ledger(Stored):
             now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             row |= {"refused": len(delivery.refusals), "taken_at": now}
             connection.execute(self._files.insert().values(**row))
+            if delivery.stamp:
+                self._note_seen(connection, delivery.name, delivery.stamp, delivery.digest)
             if segments := [msgspec.structs.asdict(each) for each in delivery.segments]:
                 insert = self._database.insert(self._segments).on_conflict_do_nothing()
                 connection.execute(insert, segments)
@@ -240,5 +263,6 @@ def _tables() -> MetaData:
         *numbers("line"),
         Column("whole", Boolean, nullable=False),
     )
+    Table("events_seen", metadata, Column("name", text, primary_key=True), *texts("stamp digest"))
     Table("events_keys", metadata, Column("name", text, primary_key=True), *texts("value"))
     return metadata

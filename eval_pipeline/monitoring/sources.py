@@ -1,0 +1,167 @@
+"""The files of a drop folder: any place that fsspec knows, plain or compressed, in bounded pieces."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from eval_pipeline.monitoring.ledger import HASH_LENGTH
+from eval_pipeline.problems import bad_value
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+PIECE = 32 * 2**20
+"""Bytes of a file that are in memory at once, for each thread."""
+LONGEST_LINE = 8 * 2**20
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")
+"""What file systems call the moment of the last change."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Source(NamedTuple):
+    """A file of a drop folder, as it was when the folder was listed."""
+
+    files: AbstractFileSystem
+    path: str
+    name: str
+    """Below the drop folder."""
+    size: int
+    stamp: str
+    """What changes when the file does."""
+    age: float | None
+    """Seconds since it changed; None where nobody knows."""
+
+    def open(self) -> IO[bytes]:
+        """The bytes as they lie there."""
+        opened: IO[bytes] = self.files.open(self.path, "rb")
+        return opened
+
+    def again(self) -> Source:
+        """The same as it is now."""
+        return _source(self.files, self.path.removesuffix(self.name), self.path, self.files.info(self.path))
+
+    def digest(self) -> str:
+        """The hash of its bytes."""
+        hashed = hashlib.sha256()
+        with self.open() as file:
+            while piece := file.read(PIECE // 4):
+                hashed.update(piece)
+        return hashed.hexdigest()[:HASH_LENGTH]
+
+
+class Lines(NamedTuple):
+    """Some whole lines of a file, and the number of the first one."""
+
+    first: int
+    data: bytes
+    too_long: bool = False
+    """It is the beginning of one line that is longer than any event."""
+
+
+def list_sources(folder: str) -> list[Source]:
+    """The files in a drop folder and below, by name; none where there is no such folder."""
+    import fsspec
+
+    try:
+        files, root = fsspec.core.url_to_fs(folder)
+        details = files.find(root, detail=True)
+    except (ImportError, ValueError) as error:
+        remedy = "Write a folder, or a URL whose package for fsspec is installed, such as s3:// with s3fs."
+        raise bad_value("drop", f"cannot be opened: {error}", remedy) from None
+    except FileNotFoundError:
+        return []
+    sources = (
+        _source(files, root, path, files.info(path) if about.get("islink") else about)
+        for path, about in sorted(details.items())
+    )
+    return [each for each in sources if not each.name.rpartition("/")[2].startswith((".", "_"))]
+
+
+def _source(files: AbstractFileSystem, root: str, path: str, about: dict[str, Any]) -> Source:
+    size = int(about.get("size") or 0)
+    changed: Any = next((about[name] for name in _CHANGED if about.get(name) is not None), None)
+    moment = changed.timestamp() if hasattr(changed, "timestamp") else changed
+    stamp = f"{size}:{about.get('ETag') or about.get('etag') or moment}"
+    age = None if moment is None else max(time.time() - float(moment), 0.0)
+    return Source(files, path, path.removeprefix(root).lstrip("/"), size, stamp, age)
+
+
+@contextmanager
+def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A stream without its compression, which its first bytes tell."""
+    import pyarrow as pa
+
+    head = file.read(4)
+    file.seek(0)
+    if head.startswith(GZIP):
+        yield _Gzip(file)  # type: ignore[misc]
+    elif head.startswith(ZSTD):
+        with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
+            yield stream
+    else:
+        yield file
+
+
+class Damaged(Exception):
+    """A compressed file whose bytes cannot be unpacked to the end."""
+
+
+class _Gzip:
+    """Gzip members one after another, as rotating writers append them; what is cut off is damage."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._unpacker = zlib.decompressobj(wbits=31)
+        self._packed = b""
+
+    def read(self, size: int) -> bytes:
+        out = io.BytesIO()
+        while out.tell() < size:
+            self._packed = self._packed or self._file.read(2**20)
+            if not self._packed:
+                if not self._unpacker.eof and out.tell() == 0:
+                    raise Damaged("the compressed data end in the middle")
+                break
+            if self._unpacker.eof:
+                self._unpacker = zlib.decompressobj(wbits=31)
+            try:
+                out.write(self._unpacker.decompress(self._packed, size - out.tell()))
+            except zlib.error as error:
+                raise Damaged(str(error)) from None
+            self._packed = self._unpacker.unconsumed_tail or self._unpacker.unused_data
+        return out.getvalue()
+
+
+def pieces(stream: IO[bytes], size: int = PIECE) -> Iterator[Lines]:
+    """The lines of a stream, many at a time. The pieces depend on its content alone."""
+    first, rest, ended = 1, b"", False
+    while not ended:
+        read = stream.read(size)
+        ended = not read
+        data = rest + read
+        if first == 1 and not rest:
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        end = len(data) if ended else data.rfind(b"\n") + 1
+        if not end and len(data) > LONGEST_LINE:
+            yield Lines(first, data[:LONGEST_LINE], too_long=True)
+            first, rest = first + 1, _after_line(stream)
+            continue
+        whole, rest = data[:end], data[end:]
+        if whole:
+            yield Lines(first, whole)
+            first += whole.count(b"\n")
+
+
+def _after_line(stream: IO[bytes]) -> bytes:
+    """What follows the end of the line that a stream is in."""
+    while data := stream.read(2**20):
+        if (end := data.find(b"\n")) >= 0:
+            return data[end + 1 :]
+    return b""
