@@ -205,8 +205,8 @@ def _quoted(store: EventStore, segments: Sequence[Segment]) -> str:
 
 def _cells(connection: DuckDBPyConnection, query: str) -> pa.Table:
     return connection.sql(
-        f"""SELECT make_timestamp(hour * 3600000000) AS hour, version, model, measure, label,
-            bucket::INTEGER AS bucket, count::BIGINT AS count,
+        f"""SELECT make_timestamp(hour * 3600000000) AS hour, version, model, measure,
+            label::VARCHAR AS label, bucket::INTEGER AS bucket, count::BIGINT AS count,
             coalesce(total, 0)::DECIMAL(38, 9) AS total, coalesce(squares, 0)::DOUBLE AS squares
         FROM ({query}) AS cells({_KEYS}, measure, label, bucket, count, total, squares)"""
     ).to_arrow_table()

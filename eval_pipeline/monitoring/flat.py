@@ -140,6 +140,34 @@ def batch_of_table(table: pa.Table, context: Context) -> Batch | None:
     return Batch(events, feedback_table(feedback))
 
 
+def read_table(table: pa.Table, first: int, context: Context) -> Iterator[Batch]:
+    """The same for rows of a Parquet file; `first` is the number of the first one."""
+    import pyarrow as pa
+
+    schema = raw_schema()
+    try:
+        columns = [
+            table[name].cast(schema.field(name).type)
+            if name in table.column_names
+            else pa.nulls(table.num_rows, schema.field(name).type)
+            for name in schema.names
+        ]
+        feedback = (
+            table["feedback"].cast(pa.string())
+            if "feedback" in table.column_names
+            else pa.nulls(table.num_rows, pa.string())
+        )
+        ordinary = pa.table([*columns, feedback], names=[*schema.names, "feedback"])
+        batch = batch_of_table(ordinary, context)
+    except pa.ArrowException:
+        batch = None
+    if batch is not None:
+        yield batch
+        return
+    rows = [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
+    yield read_one_by_one(Lines(first, b"\n".join(msgspec.json.encode(row) for row in rows)), context)
+
+
 def _fields() -> list[Field]:
     return [field for field in EVENT_FIELDS if field.name in raw_schema().names]
 

@@ -34,7 +34,7 @@ _IBAN_START = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}?\d{_GAP}?\d")
 _PHONE = re.compile(
     r"(?<![\w.,])(?:[+＋]|\()?\d(?:[ \u00a0\u2009\u202f()./\-\u2010-\u2015]{0,3}\d){6,16}(?![\w])"
 )
-_DATE = re.compile(r"\d{1,2}([-./ ])\d{1,2}\1\d{4}|\d{4}([-./ ])\d{1,2}\2\d{1,2}")
+_DATE = re.compile(r"\d{1,2}([-./ ])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([-./ ])\d{1,2}\2\d{1,2}")
 _GROUPED = re.compile(r"(?:1[ .\-])?\d{3}([ .\-])\d{3}\1\d{4}")
 _PARTICLES = r"(?:(?:van|von|de|der|den|di|la|le)\s+){0,3}"
 _PART = rf"{_PARTICLES}[^\W\d_a-z][\w'’-]{{1,40}}"
@@ -250,7 +250,8 @@ def _candidates(chunk: pa.Array) -> NDArray[np.bool_]:
     data = data[offsets[0] :]
     places = [np.flatnonzero(data == ord("@"))]
     digits = np.flatnonzero((data - np.uint8(ord("0"))) < 10)
-    near = digits[FEWEST_DIGITS - 1 :] - digits[: len(digits) - FEWEST_DIGITS + 1] <= WIDEST
+    last = digits[FEWEST_DIGITS - 1 :]
+    near = last - digits[: len(last)] <= WIDEST
     places.append(digits[: len(near)][near])
     found = np.concatenate(places) + offsets[0]
     flags[np.searchsorted(offsets, found, side="right") - 1] = True

@@ -101,7 +101,7 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     head = file.read(4)
     file.seek(0)
     if head.startswith(GZIP):
-        yield _Gzip(file)  # type: ignore[misc]
+        yield io.BufferedReader(_Gzip(file), 2**20)
     elif head.startswith(ZSTD):
         with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
             yield stream
@@ -113,7 +113,7 @@ class Damaged(Exception):
     """A compressed file whose bytes cannot be unpacked to the end."""
 
 
-class _Gzip:
+class _Gzip(io.RawIOBase):
     """Gzip members one after another, as rotating writers append them; what is cut off is damage."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -121,22 +121,27 @@ class _Gzip:
         self._unpacker = zlib.decompressobj(wbits=31)
         self._packed = b""
 
-    def read(self, size: int) -> bytes:
-        out = io.BytesIO()
-        while out.tell() < size:
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, as far as there is something."""
+        while True:
             self._packed = self._packed or self._file.read(2**20)
             if not self._packed:
-                if not self._unpacker.eof and out.tell() == 0:
+                if not self._unpacker.eof:
                     raise Damaged("the compressed data end in the middle")
-                break
+                return 0
             if self._unpacker.eof:
                 self._unpacker = zlib.decompressobj(wbits=31)
             try:
-                out.write(self._unpacker.decompress(self._packed, size - out.tell()))
+                data = self._unpacker.decompress(self._packed, len(buffer))
             except zlib.error as error:
                 raise Damaged(str(error)) from None
             self._packed = self._unpacker.unconsumed_tail or self._unpacker.unused_data
-        return out.getvalue()
+            if data:
+                buffer[: len(data)] = data
+                return len(data)
 
 
 def pieces(stream: IO[bytes], size: int = PIECE) -> Iterator[Lines]:
