@@ -84,6 +84,7 @@ OF_SEVERAL_MODULES = {
     "engines/test_faults.py",
     "engines/test_kills.py",
     "engines/test_postgres.py",
+    "monitoring/test_kills.py",
     "statistics/test_light.py",
     "statistics/test_simulation.py",
     "suites/grounded_qa/test_files.py",

@@ -1,11 +1,23 @@
 """`eval-pipeline events`: files of production events in, and what became of them."""
 
+import datetime
+from pathlib import Path
+
 import click
 
-from eval_pipeline.cli import Group
+from eval_pipeline.cli import Group, completing
 from eval_pipeline.files import readable_json
-from eval_pipeline.monitoring import EventStore, list_sources, open_ingest, read_production
+from eval_pipeline.loading import find_suite
+from eval_pipeline.monitoring import (
+    EventStore,
+    list_sources,
+    open_ingest,
+    plan_for,
+    read_production,
+    write_simulated,
+)
 from eval_pipeline.numbers import counted
+from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
@@ -73,3 +85,38 @@ def retry() -> None:
         f"{counted(kept.events, 'event')} and {counted(kept.feedback, 'piece', 'pieces')} of feedback taken; "
         f"{counted(len(kept.refusals), 'line')} refused again."
     )
+
+
+@command.command("simulate")
+@click.argument("suite", shell_complete=completing.suites())
+@click.option("--days", type=click.IntRange(1, 366), default=7, show_default=True, help="How many days.")
+@click.option(
+    "--per-day", type=click.IntRange(1, 10**6), default=2000, show_default=True, help="Requests a day."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same events.")
+@click.option("--until", metavar="YYYY-MM-DD", help="The last day; by default yesterday.")
+def simulate(suite: str, days: int, per_day: int, seed: int, until: str | None) -> None:
+    """Write events of SUITE that never happened into the drop folder, with one planted incident."""
+    project = Project.find()
+    chosen = find_suite(project, suite)
+    folder = read_production(project).folder(project)
+    if "://" in folder:
+        raise bad_value(
+            "drop", "is no folder of this machine", "Simulate into a project whose drop folder is."
+        )
+    plan = plan_for(
+        project, chosen, _last_day(until) - datetime.timedelta(days=days - 1), days, per_day, seed
+    )
+    paths = write_simulated(plan, Path(folder))
+    say(
+        f"{counted(days * per_day, 'simulated event')} in {counted(len(paths), 'file')}; "
+        f"the incident is on {plan.incident_day}. Next: eval-pipeline events ingest --now"
+    )
+
+
+def _last_day(text: str | None) -> datetime.date:
+    try:
+        yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
+        return datetime.date.fromisoformat(text) if text else yesterday
+    except ValueError:
+        raise bad_value("until", f"{text!r} is not a day", "Write it as 2026-03-01.") from None

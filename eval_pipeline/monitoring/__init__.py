@@ -22,6 +22,7 @@ from eval_pipeline.monitoring.settings import (
     check_production,
     read_production,
 )
+from eval_pipeline.monitoring.simulating import plan_for, write_simulated
 from eval_pipeline.monitoring.sources import list_sources
 from eval_pipeline.monitoring.targets import Aim, aims_of
 
@@ -31,6 +32,7 @@ __all__ = [
     "FileOutcome", "Group", "Ingest", "KnownFile", "Ledger", "Production", "Quarantined", "Refusal",
     "Segment", "Spread", "Staging", "SuiteProduction", "Target", "aims_of", "check_production",
     "event_schema", "event_table", "feedback_schema", "feedback_table", "figures_of", "list_sources",
-    "mask_column", "mask_text", "open_ingest", "read_production", "stale_days",
+    "mask_column", "mask_text", "open_ingest", "plan_for", "read_production", "stale_days",
+    "write_simulated",
 ]
 # fmt: on

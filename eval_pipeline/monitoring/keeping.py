@@ -13,6 +13,7 @@ import hashlib
 import itertools
 import os
 import tempfile
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,8 @@ FEEDBACK_FOLDER = "-feedback"
 HOUR = datetime.timedelta(hours=1)
 DAY = datetime.timedelta(days=1)
 ROW_GROUP = 2**16
+ABANDONED_SECONDS = 24 * 3600
+"""Who has not written for so long into its folder aside was killed."""
 _HOUR_MICROSECONDS = 3_600_000_000
 _HOURS_A_DAY = 24
 _DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
@@ -251,6 +254,9 @@ class EventStore:
         orphans = [path for relative, path in there.items() if relative not in listed]
         for path in orphans:
             remove(path)
+        for path in self.folder.glob(".*.tmp"):
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+                remove(path)
         return len(orphans)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import os
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -76,7 +77,7 @@ def test_a_file_of_nothing(toy: Project) -> None:
     assert ingest(toy) == {"empty": FileOutcome("empty", "taken", "flat")}
 
 
-BAD = [
+BAD: list[tuple[Any, str]] = [
     ("{", "is not JSON"),
     ("[]", "Expected 'object', got 'array'"),
     ({**flat(1), "at": "yesterday"}, "at: "),
@@ -210,5 +211,5 @@ def test_concepts_are_counted_and_costs_estimated(project: Project) -> None:
     assert [list(row.values()) for row in table.select(columns).to_pylist()] == [
         [3, 1, [0.5, 0.5], 0.003, True],
         [None, None, None, 0.5, False],
-        [None, None, None, None, False],
+        [None, None, [], None, False],
     ]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,16 @@ def test_what_a_killed_process_left_is_swept_and_never_counts(store: EventStore)
     assert store.sweep() == 1
     assert not (store.folder / relative).exists()
     assert ids(store) == ["r1"]
+
+
+def test_folders_that_nobody_writes_to_any_more_are_swept(store: EventStore) -> None:
+    store.keep(event_table([event(1, MONDAY)]))
+    old, new = (store.folder / name for name in (".old.tmp", ".new.tmp"))
+    for folder in (old, new):
+        folder.mkdir()
+    os.utime(old, (0, 0))
+    store.sweep()
+    assert [old.exists(), new.exists()] == [False, True]
 
 
 def test_a_key_is_the_first_one_proposed(store: EventStore) -> None:

@@ -195,7 +195,10 @@ def test_a_span_that_failed_is_an_error_of_its_exceptions_kind(written: Written)
 
 def test_feedback_on_a_span_joins_its_request(written: Written) -> None:
     with written.tracer.start_as_current_span("chat", attributes=CHAT) as span:
-        said = {"gen_ai.evaluation.name": "user_feedback", "gen_ai.evaluation.score.value": 0.75}
+        said: dict[str, Any] = {
+            "gen_ai.evaluation.name": "user_feedback",
+            "gen_ai.evaluation.score.value": 0.75,
+        }
         span.add_event("gen_ai.evaluation.result", {**said, "gen_ai.evaluation.explanation": "fine"})
         span.add_event("gen_ai.evaluation.result", {**said, "gen_ai.evaluation.name": "relevance"})
     batch = written.read()
