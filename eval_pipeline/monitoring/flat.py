@@ -7,6 +7,7 @@ until only a few lines are left, and these are read one by one: so one bad line 
 from __future__ import annotations
 
 import datetime
+import functools
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import msgspec
 
 from eval_pipeline.monitoring.batches import (
     AHEAD,
+    DERIVED,
     EARLIEST,
     LARGEST,
     LONGEST_NAME,
@@ -32,7 +34,7 @@ from eval_pipeline.monitoring.batches import (
     reason_of,
     refusal_of,
 )
-from eval_pipeline.monitoring.events import EVENT_FIELDS, Field, feedback_table
+from eval_pipeline.monitoring.events import EVENT_FIELDS, feedback_table
 from eval_pipeline.monitoring.ledger import Refusal
 from eval_pipeline.monitoring.sources import LONGEST_LINE, Lines
 
@@ -98,7 +100,7 @@ def _read_columns(data: bytes, context: Context) -> Batch | None:
     import duckdb
     import fsspec
 
-    columns = ", ".join(f"\"{field.name}\": '{_TYPES[field.kind]}'" for field in _fields())
+    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in column_types().items())
     memory, path = fsspec.filesystem("memory"), f"/{uuid.uuid4().hex}.jsonl"
     memory.pipe(path, data)
     try:
@@ -168,8 +170,10 @@ def read_table(table: pa.Table, first: int, context: Context) -> Iterator[Batch]
     yield read_one_by_one(Lines(first, b"\n".join(msgspec.json.encode(row) for row in rows)), context)
 
 
-def _fields() -> list[Field]:
-    return [field for field in EVENT_FIELDS if field.name in raw_schema().names]
+@functools.cache
+def column_types() -> dict[str, str]:
+    """The columns of our own format, as DuckDB names their types."""
+    return {each.name: _TYPES[each.kind] for each in EVENT_FIELDS if each.name not in DERIVED}
 
 
 def is_ordinary(table: pa.Table, context: Context) -> bool:

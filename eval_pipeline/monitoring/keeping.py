@@ -94,10 +94,10 @@ class Staging:
         pq.write_table(
             table,
             path,
-            compression="zstd",
-            compression_level=1,
+            compression="snappy",
             row_group_size=ROW_GROUP,
             use_dictionary=dictionaries,
+            write_statistics=["at"],
         )
         digest = _digest(path)
         place = f"{suite or FEEDBACK_FOLDER}/{day}/{digest}.parquet"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,15 +20,14 @@ if TYPE_CHECKING:
 EMAIL, PHONE, IBAN, CARD, NAME = "[e-mail]", "[phone]", "[iban]", "[card]", "[name]"
 FEWEST_DIGITS = 7
 """No phone number, IBAN or card number has fewer."""
-WIDEST = 60
-"""Bytes within which so many digits of one number stand, separators and letters between them included."""
+WIDEST = 42
+"""Bytes from the first to the last of so many digits of one number: between two, six others may stand."""
 LONGEST_LOCAL = 64
 
 _GAP = r"[ \u00a0\u2007\u2009\u202f.\-\u2010-\u2015]"
 _DIGIT_RUN = re.compile(rf"(?<!\d)\d(?:{_GAP}?\d)*")
 _GROUPS = re.compile(r"\d+")
-_AT = re.compile("[@＠]")
-_LOCAL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+\Z")
+_LOCAL_REVERSED = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+")
 _DOMAIN = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _IBAN_START = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}?\d{_GAP}?\d")
 _PHONE = re.compile(
@@ -42,6 +41,14 @@ _NAMED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Dhr|Mevr|Mw|Meneer|Mevrouw|Madame|Monsieur"
     rf"|[Mm]y name is|[Ii]k heet|[Ii]ch hei(?:ß|ss)e)\.?\s+({_PART}(?:\s+{_PART}){{0,2}})"
 )
+
+_STRETCH = re.compile(r"\d(?:\D{0,6}\d){6,}")
+_ASCII_STRETCH = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){6,}")
+"""Seven digits or more, each close to the next: every number that is masked lies in or around one."""
+_NUMBER_OR_ADDRESS = r"(?s)[@＠]|\p{Nd}(?:[^\p{Nd}]{0,6}\p{Nd}){6}"
+"""The same, and addresses, as RE2 looks for them."""
+BEFORE, BEHIND = 8, 48
+"""Characters before and behind such digits that may belong to the same number."""
 
 CARD_LENGTHS = (
     (re.compile("4"), (13, 16, 19)),
@@ -100,15 +107,35 @@ def mask_text(text: str, *, names: bool = False) -> str:
 
 def find(text: str, *, names: bool = False) -> list[Found]:
     """Everything that is masked, in order and without overlaps: what is surest first."""
-    taken: list[Found] = []
-    searches = (_emails, _ibans, _cards, _phones, *((_names,) if names else ()))
-    for search in searches:
-        taken += [
-            found
-            for found in search(text)
-            if not any(found.start < other.end and other.start < found.end for other in taken)
-        ]
+    taken: list[Found] = list(_emails(text))
+    for start, end in _windows(text):
+        for search in (_ibans, _cards, _phones):
+            taken += _apart(search(text, start, end), taken)
+    if names:
+        taken += _apart(_names(text), taken)
     return sorted(taken)
+
+
+def _apart(found: Iterable[Found], taken: Sequence[Found]) -> list[Found]:
+    """What overlaps with nothing that was found before."""
+    return [
+        each
+        for each in found
+        if not any(each.start < other.end and other.start < each.end for other in taken)
+    ]
+
+
+def _windows(text: str) -> list[tuple[int, int]]:
+    """Where numbers may lie: around many digits, up to where no word goes on; those that touch are one."""
+    windows: list[tuple[int, int]] = []
+    for stretch in (_ASCII_STRETCH if text.isascii() else _STRETCH).finditer(text):
+        start, end = max(stretch.start() - BEFORE, 0), min(stretch.end() + BEHIND, len(text))
+        while end < len(text) and (text[end].isalnum() or text[end - 1].isalnum()):
+            end += 1
+        if windows and start <= windows[-1][1]:
+            start, end = windows[-1][0], max(windows.pop()[1], end)
+        windows.append((start, end))
+    return windows
 
 
 def _fitting(text: str, found: Found) -> str:
@@ -120,15 +147,18 @@ def _fitting(text: str, found: Found) -> str:
 
 
 def _emails(text: str) -> Iterator[Found]:
-    for at in _AT.finditer(text):
-        local = _LOCAL.search(text, max(at.start() - LONGEST_LOCAL, 0), at.start())
-        domain = _DOMAIN.match(text, at.end())
-        if local and domain:
-            yield Found(local.start(), domain.end(), EMAIL)
+    for sign in "@＠":
+        at = text.find(sign)
+        while at >= 0:
+            local = _LOCAL_REVERSED.match(text[max(at - LONGEST_LOCAL, 0) : at][::-1])
+            domain = _DOMAIN.match(text, at + 1)
+            if local and domain:
+                yield Found(at - local.end(), domain.end(), EMAIL)
+            at = text.find(sign, at + 1)
 
 
-def _ibans(text: str) -> Iterator[Found]:
-    for start in _IBAN_START.finditer(text):
+def _ibans(text: str, first: int, last: int) -> Iterator[Found]:
+    for start in _IBAN_START.finditer(text, first, last):
         length = IBAN_LENGTHS.get(text[start.start() : start.start() + 2].upper())
         characters, end = "", start.start()
         gap = False
@@ -158,9 +188,9 @@ def is_iban(characters: str) -> bool:
     return int(digits) % 97 == 1
 
 
-def _cards(text: str) -> Iterator[Found]:
+def _cards(text: str, start: int, end: int) -> Iterator[Found]:
     """Whole groups of digits that are a card number together; an expiry date may follow them."""
-    for run in _DIGIT_RUN.finditer(text):
+    for run in _DIGIT_RUN.finditer(text, start, end):
         groups = list(_GROUPS.finditer(text, run.start(), run.end()))
         first = 0
         while first < len(groups):
@@ -184,8 +214,8 @@ def is_card(digits: str) -> bool:
     return len(set(plain)) > 1 and sum(each - 9 * (each > 9) for each in doubled) % 10 == 0
 
 
-def _phones(text: str) -> Iterator[Found]:
-    for run in _PHONE.finditer(text):
+def _phones(text: str, start: int, end: int) -> Iterator[Found]:
+    for run in _PHONE.finditer(text, start, end):
         if is_phone(run.group()):
             yield Found(run.start(), run.end(), PHONE)
 
@@ -246,21 +276,27 @@ def _candidates(chunk: pa.Array) -> NDArray[np.bool_]:
     flags = np.zeros(len(chunk), dtype=bool)
     if not len(chunk) or offsets[0] == offsets[-1]:
         return flags
-    data = np.frombuffer(chunk.buffers()[2], np.uint8)[: offsets[-1]]
-    data = data[offsets[0] :]
-    places = [np.flatnonzero(data == ord("@"))]
+    data = np.frombuffer(chunk.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
     digits = np.flatnonzero((data - np.uint8(ord("0"))) < 10)
     last = digits[FEWEST_DIGITS - 1 :]
-    near = last - digits[: len(last)] <= WIDEST
-    places.append(digits[: len(near)][near])
-    found = np.concatenate(places) + offsets[0]
-    flags[np.searchsorted(offsets, found, side="right") - 1] = True
-    if (data >= 0x80).any():
+    near = digits[: len(last)][last - digits[: len(last)] <= WIDEST] + offsets[0]
+    flags[np.searchsorted(offsets, near, side="right") - 1] = True
+    flags |= _flags_of(pc.match_substring_regex(chunk, "@"))
+    if data.max() >= 0x80:
         rest = ~flags & ~_flags_of(pc.string_is_ascii(chunk), unknown=True)
         others = chunk.filter(pa.array(rest))
         written = pc.greater_equal(pc.count_substring_regex(others, r"\p{Nd}"), FEWEST_DIGITS)
         flags[rest] = _flags_of(pc.or_(written, pc.match_substring(others, "＠")))
+    if flags.any():
+        flags[flags] = _likely(chunk.filter(pa.array(flags)))
     return flags
+
+
+def _likely(texts: pa.Array) -> NDArray[np.bool_]:
+    """Which texts hold digits close to each other, or an @: a closer look, and still a quick one."""
+    import pyarrow.compute as pc
+
+    return _flags_of(pc.match_substring_regex(texts, _NUMBER_OR_ADDRESS))
 
 
 def _flags_of(column: pa.Array, *, unknown: bool = False) -> NDArray[np.bool_]:

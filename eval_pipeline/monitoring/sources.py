@@ -16,7 +16,7 @@ from eval_pipeline.problems import bad_value
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-PIECE = 32 * 2**20
+PIECE = 16 * 2**20
 """Bytes of a file that are in memory at once, for each thread."""
 LONGEST_LINE = 8 * 2**20
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -104,7 +104,7 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
         yield io.BufferedReader(_Gzip(file), 2**20)
     elif head.startswith(ZSTD):
         with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
-            yield stream
+            yield io.BufferedReader(stream, 2**20)
     else:
         yield file
 
@@ -146,27 +146,27 @@ class _Gzip(io.RawIOBase):
 
 def pieces(stream: IO[bytes], size: int = PIECE) -> Iterator[Lines]:
     """The lines of a stream, many at a time. The pieces depend on its content alone."""
-    first, rest, ended = 1, b"", False
-    while not ended:
-        read = stream.read(size)
-        ended = not read
-        data = rest + read
-        if first == 1 and not rest:
+    first = 1
+    while data := stream.read(size):
+        end = stream.readline(LONGEST_LINE) if not data.endswith(b"\n") else b""
+        if first == 1:
             data = data.removeprefix(BYTE_ORDER_MARK)
-        end = len(data) if ended else data.rfind(b"\n") + 1
-        if not end and len(data) > LONGEST_LINE:
-            yield Lines(first, data[:LONGEST_LINE], too_long=True)
-            first, rest = first + 1, _after_line(stream)
+        whole = data + end if end else data
+        too_long = len(end) == LONGEST_LINE and not end.endswith(b"\n")
+        if too_long:
+            # What came before the line is whole; of the line itself, only its beginning is kept.
+            begin = data.rfind(b"\n") + 1
+            if begin:
+                yield Lines(first, data[:begin])
+                first += data.count(b"\n")
+            yield Lines(first, whole[begin : begin + LONGEST_LINE], too_long=True)
+            first += 1
+            _skip_line(stream)
             continue
-        whole, rest = data[:end], data[end:]
-        if whole:
-            yield Lines(first, whole)
-            first += whole.count(b"\n")
+        yield Lines(first, whole)
+        first += whole.count(b"\n")
 
 
-def _after_line(stream: IO[bytes]) -> bytes:
-    """What follows the end of the line that a stream is in."""
-    while data := stream.read(2**20):
-        if (end := data.find(b"\n")) >= 0:
-            return data[end + 1 :]
-    return b""
+def _skip_line(stream: IO[bytes]) -> None:
+    while (data := stream.readline(2**20)) and not data.endswith(b"\n"):
+        pass

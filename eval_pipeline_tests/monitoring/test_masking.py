@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 from eval_pipeline.monitoring.masking import (
     CARD,
     EMAIL,
-    FEWEST_DIGITS,
     IBAN,
     PHONE,
-    WIDEST,
-    find,
     is_card,
     is_iban,
     mask_column,
@@ -49,6 +46,11 @@ MASKED = [
     ("４１１１１１１１１１１１１１１１", CARD),
     ("4111\u00a01111\u00a01111\u00a01111", CARD),
     ("ref 77 4111111111111111", f"ref 77 {CARD}"),
+    (
+        "We paid 1234567 to NL91 ABNA 0417 1643 00 and 4111 1111 1111 1111; call 020 123 4567 or a@b.co",
+        f"We paid 1234567 to {IBAN} and {CARD}; call {PHONE} or {EMAIL}",
+    ),
+    *((f"1234567{'x ' * gap}4111 1111 1111 1111", f"1234567{'x ' * gap}{CARD}") for gap in range(10, 30, 3)),
 ]
 KEPT = [
     "order 4111111111111112",  # looks like a card, and its check digit is wrong
@@ -152,15 +154,6 @@ def test_hostile_texts_take_no_time_to_speak_of() -> None:
         "(" * 100_000,
     ):
         assert len(mask_text(text)) <= 2 * len(text)
-
-
-def test_numbers_are_as_close_as_the_quick_look_assumes() -> None:
-    for text, _ in MASKED:
-        for found in find(text):
-            stretch = text[found.start : found.end]
-            if found.mark != EMAIL:
-                assert sum(each.isdigit() for each in stretch) >= FEWEST_DIGITS
-                assert len(stretch.encode()) <= WIDEST or not stretch.isascii()
 
 
 def test_pseudonyms_tell_people_apart_and_nothing_else() -> None:
