@@ -35,7 +35,12 @@ MONDAY = datetime.datetime(2026, 3, 2, tzinfo=datetime.UTC)
 WEEK = datetime.timedelta(days=7)
 MOST_MEMORY = 1.5e9
 LEAST_SHARE = 1 / 3
-WORDS = ["the", "of", "and", "to", "in", "is", "that", "it", "was", "for", "on", "are", "as", "with", "his", "they", "at", "be", "this", "from", "have", "or", "by", "one", "had", "not", "but", "what", "all", "were", "when", "we", "there", "can", "an", "your", "which", "their", "said", "if", "do", "will", "each", "about", "how", "up", "out", "them", "then", "she", "many", "some", "so", "these", "would", "other", "into", "has", "more", "her", "two", "like", "him", "see", "time", "could", "no", "make", "than", "first", "been"]
+PROSE = (
+    "the of and to in is that it was for on are as with his they at be this from have or by one had not but "
+    "what all were when we there can an your which their said if do will each about how up out them then she "
+    "many some so these would other into has more her two like him see time could no make than first been"
+)
+WORDS = PROSE.split()
 PERSONAL = " Mail jane.doe@example.com or call +31 20 123 4567."
 ONE_IN = 50
 """So many texts there are for one with something personal in it."""
