@@ -97,7 +97,7 @@ def write_simulated(plan: Plan, folder: Path) -> list[Path]:
 
 def simulated_day(plan: Plan, day: datetime.date) -> Iterator[dict[str, Any]]:
     """The events of a day in order of time: few at night, most in the afternoon."""
-    chance = random.Random(f"{plan.seed}/{plan.suite}/{day}")  # noqa: S311
+    chance = random.Random(f"{plan.seed}/{plan.suite}/{day}")
     midnight = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
     weights = [1.2 + math.sin((hour - 9) / 24 * 2 * math.pi) for hour in range(24)]
     hours = chance.choices(range(24), weights, k=plan.per_day)
