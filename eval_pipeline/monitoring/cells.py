@@ -119,7 +119,7 @@ def _counted(
     sums = [("count(*)", "0", "0", REQUESTS)]
     sums += [(f"count_if({name})", "0", "0", name) for name in (ESTIMATED, SIMULATED)]
     sums += [
-        (f"count({name})", f"sum({name}::DECIMAL(38, 9))", f"sum({name}::DOUBLE ** 2)", name)
+        (f"count({name})", f"sum({name}::DECIMAL(38, 9))", f"sum({name}::DOUBLE * {name})", name)
         for name in NUMBERS
         if name not in SPREAD
     ]
@@ -148,7 +148,7 @@ def _spread(name: str, values: str) -> str:
     """Sums of values by bucket."""
     return (
         f"SELECT {_KEYS}, '{name}', NULL, {bucket_sql('x')} AS bucket, count(*), sum(x::DECIMAL(38, 9)), "
-        f"sum(x ** 2) FROM ({values}) WHERE x IS NOT NULL GROUP BY {_KEYS}, bucket"
+        f"sum(x * x) FROM ({values}) WHERE x IS NOT NULL GROUP BY {_KEYS}, bucket"
     )
 
 

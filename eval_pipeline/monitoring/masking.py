@@ -130,7 +130,7 @@ def _windows(text: str) -> list[tuple[int, int]]:
     windows: list[tuple[int, int]] = []
     for stretch in (_ASCII_STRETCH if text.isascii() else _STRETCH).finditer(text):
         start, end = max(stretch.start() - BEFORE, 0), min(stretch.end() + BEHIND, len(text))
-        while end < len(text) and (text[end].isalnum() or text[end - 1].isalnum()):
+        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
             end += 1
         if windows and start <= windows[-1][1]:
             start, end = windows[-1][0], max(windows.pop()[1], end)
