@@ -72,6 +72,8 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.embedders
 	$(BIN)/python -m benchmarks.span_labeling
 	$(BIN)/python -m benchmarks.report_page
+	$(BIN)/python -m benchmarks.events
+	$(BIN)/python -m benchmarks.events --kills 20
 
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install

@@ -15,6 +15,7 @@ from eval_pipeline.engines import EnginesFile, MeteredEntry, read_engines, readi
 from eval_pipeline.gates import GATES_FILE, Gate, read_gates
 from eval_pipeline.golden import GoldenSet
 from eval_pipeline.loading import all_suites, load_suites
+from eval_pipeline.monitoring import check_production
 from eval_pipeline.numbers import bare, counted, number
 from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import MARKER, STATE_VARIABLE, Project
@@ -45,6 +46,7 @@ def examine(project: Project, call: bool) -> Iterator[Finding]:
     yield from _state(project)
     yield from _dagster(project)
     yield from _broken(lambda problems: check_automation(project, problems))
+    yield from _broken(lambda problems: check_production(project, problems))
     problems = Problems()
     engines = read_engines(project.engines_file, problems)
     yield from (Finding("broken", str(each)) for each in problems)

@@ -4,6 +4,7 @@ import dagster as dg
 
 from eval_pipeline import automation, orchestration
 from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.monitoring import read_production
 from eval_pipeline.own_code import use_code_of
 from eval_pipeline.project import Project
 from eval_pipeline.timetable import read_automation
@@ -12,11 +13,12 @@ from eval_pipeline.timetable import read_automation
 def build_definitions(project: Project) -> dg.Definitions:
     """The definitions of a project."""
     use_code_of(project)
-    configured = read_automation(project)
+    configured, production = read_automation(project), read_production(project)
     suites, broken = load_suites(project, suite_names(project))
     chains = {suite: orchestration.build_chain(suite, project) for suite in suites}
     jobs = {suite: orchestration.build_job(suite, chain) for suite, chain in chains.items()}
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
+    events, figures = orchestration.build_production_jobs(suites)
     pruning = orchestration.build_prune_job(project)
     unloaded_jobs = [orchestration.build_broken_job(asset) for asset in unloaded]
     return dg.Definitions(
@@ -25,20 +27,23 @@ def build_definitions(project: Project) -> dg.Definitions:
             *unloaded,
             *orchestration.build_summaries(project),
             *orchestration.build_pages(project, suites),
+            *orchestration.build_production(project, suites, production),
             automation.ALERTS,
         ],
-        jobs=[*jobs.values(), *unloaded_jobs, pruning],
+        jobs=[*jobs.values(), *unloaded_jobs, events, figures, pruning],
         schedules=[
             *(
                 schedule
                 for suite, job in jobs.items()
                 for schedule in automation.build_schedules(suite, job, project, configured)
             ),
+            automation.build_production_schedule(project, production, figures, configured),
             automation.build_prune_schedule(pruning, configured),
         ],
         sensors=[
             *automation.build_sensors(list(jobs), list(jobs.values()), project),
             *automation.build_broken_sensor(broken, unloaded_jobs),
+            automation.build_event_sensor(project, production, [events, figures]),
             automation.build_alerts(project, configured),
             automation.build_page_sensor(project),
         ],

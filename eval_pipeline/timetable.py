@@ -64,6 +64,8 @@ class Automation(Model):
     """Every version that is not archived, asked afresh."""
     prune: Cron = "30 5 * * *"
     """What nobody needs any more is deleted."""
+    production: Cron = "20 0 * * *"
+    """The figures of the day that ended, for every suite with events of production."""
     ui: str | None = None
     """Where alerts link to; by default the UI that runs, as far as EVAL_PIPELINE_UI names it."""
 

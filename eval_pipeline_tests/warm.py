@@ -20,6 +20,7 @@ LATER = (
     "dagster._core.definitions.repository_definition.repository_data_builder",
     *("fsspec.implementations.local", "upath.implementations.local", "jinja2._identifier", "pyarrow.parquet"),
     *("eval_pipeline.reports.page.dashboard", "eval_pipeline.reports.page.weekly"),
+    *("duckdb", "pyarrow.dataset"),
     *("hypothesis", "pandas", "rapidfuzz.distance", "regex", "scipy.special", "snowballstemmer", "uvloop"),
 )
 """What is imported where it is used."""

@@ -2,12 +2,13 @@
 
 from eval_pipeline.automation.alerts import ALERTS, build_alerts
 from eval_pipeline.automation.pages import build_page_sensor
+from eval_pipeline.automation.production import build_event_sensor, build_production_schedule
 from eval_pipeline.automation.schedules import build_prune_schedule, build_schedules
 from eval_pipeline.automation.sensors import build_broken_sensor, build_sensors
 
 # fmt: off
 __all__ = [
-    "ALERTS", "build_alerts", "build_broken_sensor", "build_page_sensor", "build_prune_schedule",
-    "build_schedules", "build_sensors",
+    "ALERTS", "build_alerts", "build_broken_sensor", "build_event_sensor", "build_page_sensor",
+    "build_production_schedule", "build_prune_schedule", "build_schedules", "build_sensors",
 ]
 # fmt: on

@@ -47,6 +47,8 @@ COMMANDS = {
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",
     "dashboard": "Write one page over all suites: where everything stands, and how it went.",
     "history": "Show how a suite's numbers went over time, or export them.",
+    "production": "Show the figures of a suite in production.",
+    "events": "Take in events of production, and show what became of them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, probe them, and sign them off.",
     "suite": "Turn a suite that a file declares into Python.",

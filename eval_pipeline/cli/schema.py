@@ -12,6 +12,7 @@ from eval_pipeline.engines.configuration import engines_model
 from eval_pipeline.files import write_json
 from eval_pipeline.gates.gate import GatesFile
 from eval_pipeline.loading import all_suites, load_suites
+from eval_pipeline.monitoring import Production
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
@@ -29,9 +30,9 @@ Schema = dict[str, Any]
 @click.command("schema")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 def command(folder: Path | None) -> None:
-    """Write JSON Schemas of engines.yaml, automation.yaml, suite.yaml and each suite's files.
+    """Write JSON Schemas of the project's YAML files and of each suite's.
 
-    These are its gates, settings and front matter.
+    These are engines.yaml, automation.yaml, production.yaml and suite.yaml; gates, settings and front matter.
 
     They go to FOLDER, by default `schemas/` of the project. A YAML file that begins with
     `# yaml-language-server: $schema=PATH` is completed and checked by editors.
@@ -51,6 +52,7 @@ def schemas(suites: Sequence[Suite]) -> Iterator[tuple[str, Schema]]:
     """Every schema with the path of its file."""
     yield "engines.json", _complete(engines_model().model_json_schema())
     yield "automation.json", _complete(Automation.model_json_schema())
+    yield "production.json", _complete(Production.model_json_schema())
     yield "suite.json", _complete(suite_schema())
     for suite in suites:
         yield f"{suite.name}/gates.json", _complete(gates_schema(suite))

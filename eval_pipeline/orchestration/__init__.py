@@ -5,14 +5,21 @@ from eval_pipeline.orchestration.broken import build_broken, build_broken_job
 from eval_pipeline.orchestration.checks import ACTIVE_PASSES, partitions_of
 from eval_pipeline.orchestration.dashboard import build_pages, refresh_pages
 from eval_pipeline.orchestration.heritage_summary import build_summaries
+from eval_pipeline.orchestration.production import (
+    FIGURES_JOB,
+    INGEST_JOB,
+    build_production,
+    build_production_jobs,
+    figures_key,
+)
 from eval_pipeline.orchestration.pruning import build_prune_job
 from eval_pipeline.orchestration.resources import build_resources
 
 # fmt: off
 __all__ = [
-    "ACTIVE_PASSES",
-    "build_broken", "build_broken_job", "build_chain", "build_job", "build_pages",
-    "build_prune_job", "build_resources", "build_summaries", "evaluation_job", "partitions_of",
-    "refresh_pages", "suite_of_job",
+    "ACTIVE_PASSES", "FIGURES_JOB", "INGEST_JOB", "build_broken", "build_broken_job", "build_chain",
+    "build_job", "build_pages", "build_production", "build_production_jobs", "build_prune_job",
+    "build_resources", "build_summaries", "evaluation_job", "figures_key", "partitions_of", "refresh_pages",
+    "suite_of_job",
 ]
 # fmt: on

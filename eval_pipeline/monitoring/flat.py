@@ -1,0 +1,242 @@
+"""Our own flat format: JSON Lines or Parquet, a line or row for each request or piece of feedback.
+
+DuckDB reads a piece of lines into columns. Where anything about a piece is out of the ordinary, it is halved
+until only a few lines are left, and these are read one by one: so one bad line costs little, and is found.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from eval_pipeline.monitoring.batches import (
+    AHEAD,
+    DERIVED,
+    EARLIEST,
+    LARGEST,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    Batch,
+    Context,
+    Event,
+    GivenFeedback,
+    Name,
+    Unusable,
+    batch_of,
+    event_row,
+    feedback_row,
+    raw_schema,
+    reason_of,
+    refusal_of,
+)
+from eval_pipeline.monitoring.events import EVENT_FIELDS, feedback_table
+from eval_pipeline.monitoring.ledger import Refusal
+from eval_pipeline.monitoring.sources import LONGEST_LINE, Lines
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FEW = 64 * 2**10
+"""Bytes of lines that are read one by one."""
+_TYPES = {
+    "text": "VARCHAR", "moment": "TIMESTAMPTZ", "number": "DOUBLE", "count": "BIGINT", "flag": "BOOLEAN",
+    "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
+}  # fmt: skip
+_LIMITED = ("latency_ms", "input_tokens", "output_tokens", "cost_usd", "concepts", "relationships")
+_NAMES = (
+    "request_id", "trace_id", "suite", "version", "model", "error", "topic", "user", "session", "experiment",
+)  # fmt: skip
+
+
+class FlatEvent(Event, frozen=True, kw_only=True):
+    """A line that is a request, perhaps with feedback."""
+
+    feedback: GivenFeedback | None = None
+
+
+class FlatFeedback(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that is feedback alone."""
+
+    at: datetime.datetime
+    feedback: GivenFeedback
+    request_id: Name | None = None
+    trace_id: Name | None = None
+    simulated: bool = False
+
+
+class _Glance(msgspec.Struct):
+    suite: Any = None
+    feedback: Any = None
+
+
+def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
+    """What a piece of a file holds."""
+    if lines.too_long:
+        yield batch_of([], [], [refusal_of(lines.first, lines.data, "the line is longer than any event")])
+        return
+    if len(lines.data) <= FEW:
+        yield read_one_by_one(lines, context)
+        return
+    if (batch := _read_columns(lines.data, context)) is not None:
+        yield batch
+        return
+    middle = lines.data.rfind(b"\n", 0, len(lines.data) // 2) + 1
+    middle = middle or lines.data.find(b"\n") + 1
+    if middle in (0, len(lines.data)):
+        yield read_one_by_one(lines, context)
+        return
+    first, second = lines.data[:middle], lines.data[middle:]
+    yield from read_lines(Lines(lines.first, first), context)
+    yield from read_lines(Lines(lines.first + first.count(b"\n"), second), context)
+
+
+def _read_columns(data: bytes, context: Context) -> Batch | None:
+    """The lines as columns; None where anything about them is out of the ordinary."""
+    import duckdb
+    import fsspec
+
+    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in column_types().items())
+    memory, path = fsspec.filesystem("memory"), f"/{uuid.uuid4().hex}.jsonl"
+    memory.pipe(path, data)
+    try:
+        table = context.connection.sql(
+            f"SELECT * FROM read_json('memory://{path}', format='newline_delimited', "
+            f"maximum_object_size={LONGEST_LINE}, columns={{{columns}, feedback: 'JSON'}})"
+        ).to_arrow_table()
+    except duckdb.Error:
+        return None
+    finally:
+        memory.rm(path)
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    return batch_of_table(table, context) if table.num_rows == lines else None
+
+
+def batch_of_table(table: pa.Table, context: Context) -> Batch | None:
+    """A table of events, with the feedback that some of them brought along; None unless all is ordinary."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_ordinary(table, context):
+        return None
+    rated = table.filter(pc.is_valid(table["feedback"]))
+    try:
+        feedback = [
+            feedback_row(
+                msgspec.json.decode(row["feedback"], type=GivenFeedback),
+                row["request_id"],
+                row["trace_id"],
+                row["at"],
+                simulated=bool(row["simulated"]),
+            )
+            for row in rated.select(["request_id", "trace_id", "at", "simulated", "feedback"]).to_pylist()
+        ]
+    except (msgspec.MsgspecError, Unusable):
+        return None
+    schema = raw_schema()
+    events = pa.Table.from_arrays([table[name] for name in schema.names], schema=schema)
+    return Batch(events, feedback_table(feedback))
+
+
+def read_table(table: pa.Table, first: int, context: Context) -> Iterator[Batch]:
+    """The same for rows of a Parquet file; `first` is the number of the first one."""
+    import pyarrow as pa
+
+    schema = raw_schema()
+    try:
+        columns = [
+            table[name].cast(schema.field(name).type)
+            if name in table.column_names
+            else pa.nulls(table.num_rows, schema.field(name).type)
+            for name in schema.names
+        ]
+        feedback = (
+            table["feedback"].cast(pa.string())
+            if "feedback" in table.column_names
+            else pa.nulls(table.num_rows, pa.string())
+        )
+        ordinary = pa.table([*columns, feedback], names=[*schema.names, "feedback"])
+        batch = batch_of_table(ordinary, context)
+    except pa.ArrowException:
+        batch = None
+    if batch is not None:
+        yield batch
+        return
+    rows = [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
+    yield read_one_by_one(Lines(first, b"\n".join(msgspec.json.encode(row) for row in rows)), context)
+
+
+@functools.cache
+def column_types() -> dict[str, str]:
+    """The columns of our own format, as DuckDB names their types."""
+    return {each.name: _TYPES[each.kind] for each in EVENT_FIELDS if each.name not in DERIVED}
+
+
+def is_ordinary(table: pa.Table, context: Context) -> bool:
+    """Whether all rows of a table are events of known suites, with values that can be true."""
+    import pyarrow.compute as pc
+
+    if any(table[name].null_count for name in ("request_id", "at", "suite")):
+        return False
+    if not set(pc.unique(table["suite"]).to_pylist()) <= context.suites:
+        return False
+    span = pc.min_max(table["at"]).as_py()
+    if span["min"] is not None and (
+        span["min"] < EARLIEST or span["max"] > datetime.datetime.now(datetime.UTC) + AHEAD
+    ):
+        return False
+    for name in _LIMITED:
+        ends = pc.min_max(table[name]).as_py()
+        if ends["min"] is not None and not 0 <= ends["min"] <= ends["max"] <= LARGEST:
+            return False
+    confidences = pc.min_max(pc.list_flatten(table["confidences"])).as_py()
+    if confidences["min"] is not None and not 0 <= confidences["min"] <= confidences["max"] <= 1:
+        return False
+    lengths = [(name, LONGEST_NAME) for name in _NAMES] + [("input", LONGEST_TEXT), ("output", LONGEST_TEXT)]
+    for name, longest in lengths:
+        size = pc.min_max(pc.binary_length(table[name])).as_py()
+        if (size["max"] or 0) > longest or (name in _NAMES and size["min"] == 0):
+            return False
+    passages = pc.struct_field(pc.list_flatten(table["retrieved"]), "text")
+    return bool((pc.max(pc.binary_length(passages)).as_py() or 0) <= LONGEST_TEXT)
+
+
+def read_one_by_one(lines: Lines, context: Context) -> Batch:
+    """The same, line by line: what is wrong with one is said of that one."""
+    events: list[dict[str, Any]] = []
+    feedback: list[dict[str, Any]] = []
+    refusals: list[Refusal] = []
+    for number, line in enumerate(lines.data.split(b"\n"), lines.first):
+        if not line.strip():
+            continue
+        try:
+            event, given = read_line(line, context)
+        except (msgspec.MsgspecError, Unusable, UnicodeDecodeError) as error:
+            refusals.append(refusal_of(number, line, reason_of(error)))
+            continue
+        events += [event] if event else []
+        feedback += [given] if given else []
+    return batch_of(events, feedback, refusals)
+
+
+def read_line(line: bytes, context: Context) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The event and the feedback of a line; either may be None."""
+    glance = msgspec.json.decode(line, type=_Glance)
+    if glance.suite is None and glance.feedback is not None:
+        alone = msgspec.json.decode(line, type=FlatFeedback, strict=False)
+        if alone.request_id is None and alone.trace_id is None:
+            raise Unusable("request_id: is missing, so nobody knows what the feedback is about")
+        return None, feedback_row(
+            alone.feedback, alone.request_id, alone.trace_id, alone.at, simulated=alone.simulated
+        )
+    event = msgspec.json.decode(line, type=FlatEvent, strict=False)
+    row = event_row(event, context)
+    if row.pop("feedback") is None:
+        return row, None
+    return row, feedback_row(
+        event.feedback, event.request_id, event.trace_id, event.at, simulated=event.simulated
+    )

@@ -1,0 +1,242 @@
+"""Files of the drop folder become events that count, each file once, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+
+from eval_pipeline.files import content_hash
+from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.monitoring.batches import Batch, Context
+from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.finishing import Finishing, finishing_for
+from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, open_pieces
+from eval_pipeline.monitoring.keeping import EventStore, Staging
+from eval_pipeline.monitoring.ledger import Delivery, Refusal
+from eval_pipeline.monitoring.settings import Production, read_production
+from eval_pipeline.monitoring.sources import Lines, Source, list_sources
+from eval_pipeline.numbers import counted
+from eval_pipeline.project import Project
+from eval_pipeline.prompts import prompt_name, versions_in
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+THREADS = 2
+
+Outcome = Literal["taken", "known", "waiting", "changed", "unreadable"]
+
+
+_OUTCOMES: dict[Outcome, str] = {
+    "known": "known already",
+    "waiting": "may still grow; taken when it has not changed for a while",
+    "changed": "changed while it was read; taken next time",
+    "unreadable": "cannot be read",
+}
+
+
+class FileOutcome(NamedTuple):
+    """What became of a file of the drop folder."""
+
+    name: str
+    outcome: Outcome
+    format: str = ""
+    events: int = 0
+    feedback: int = 0
+    skipped: int = 0
+    refused: int = 0
+    reason: str = ""
+
+    @property
+    def text(self) -> str:
+        """It in a line."""
+        if self.outcome != "taken":
+            return f"{self.name}: {_OUTCOMES[self.outcome]}" + (f": {self.reason}" if self.reason else "")
+        counts = (
+            (self.events, "event", ""),
+            (self.feedback, "piece of feedback", "pieces of feedback"),
+            (self.skipped, "record of other things", "records of other things"),
+            (self.refused, "refused line", ""),
+        )
+        said = [counted(count, one, several) for count, one, several in counts if count]
+        why = f" (the first: {self.reason})" if self.reason else ""
+        return f"{self.name}: {self.format}, {', '.join(said) or 'nothing'}{why}"
+
+
+@dataclass
+class Ingest:
+    """Takes files for a project."""
+
+    project: Project
+    production: Production
+    store: EventStore
+    finishing: Finishing
+    context: Callable[[DuckDBPyConnection], Context]
+
+    def files(self, now: bool = False) -> Iterator[FileOutcome]:
+        """Take what lies in the drop folder and is not known yet; with `now`, also what still may grow."""
+        self.store.sweep()
+        sources = list_sources(self.production.folder(self.project))
+        seen = self.store.ledger.seen()
+        for source in sources:
+            if seen.get(source.name) != source.stamp:
+                yield self._file(source, now=now)
+
+    def _file(self, source: Source, *, now: bool) -> FileOutcome:
+        if not now and source.age is not None and source.age < self.production.settled_seconds:
+            return FileOutcome(source.name, "waiting")
+        digest = source.digest()
+        if self.store.ledger.known([digest]):
+            self.store.ledger.note_seen(source.name, source.stamp, digest)
+            return FileOutcome(source.name, "known")
+        with self.store.staging() as staging:
+            try:
+                counts = self._stage(source, staging)
+            except Unreadable as error:
+                counts = Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
+            if source.again().stamp != source.stamp:
+                return FileOutcome(source.name, "changed")
+            delivery = Delivery(
+                digest,
+                source.name,
+                source.size,
+                counts.format,
+                counts.events,
+                counts.feedback,
+                counts.skipped,
+                staging.segments,
+                tuple(self.finishing.refusal(each) for each in counts.refusals),
+                stamp=source.stamp,
+            )
+            first = self.store.publish(delivery, staging)
+        outcome: Outcome = "taken" if counts.format != UNREADABLE else "unreadable"
+        if not first:
+            return FileOutcome(source.name, "known")
+        return FileOutcome(
+            source.name,
+            outcome,
+            counts.format,
+            counts.events,
+            counts.feedback,
+            counts.skipped,
+            len(counts.refusals),
+            delivery.refusals[0].reason if delivery.refusals else "",
+        )
+
+    def _stage(self, source: Source, staging: Staging) -> Kept:
+        """Write segments of all that a file holds."""
+        local = threading.local()
+
+        def keep(read: Piece) -> Kept:
+            if not hasattr(local, "connection"):
+                local.connection = in_memory()
+            context = self.context(local.connection)
+            return sum_of(self._keep(batch, staging, local.connection) for batch in read(context))
+
+        with open_pieces(source) as (format_, pieces), ThreadPoolExecutor(THREADS) as pool:
+            total = sum_of(in_order(pool, keep, pieces))
+        return total._replace(format=format_)
+
+    def _keep(self, batch: Batch, staging: Staging, connection: DuckDBPyConnection) -> Kept:
+        staging.add_events(self.finishing.events(batch.events, connection))
+        staging.add_feedback(self.finishing.feedback(batch.feedback))
+        return Kept(batch.events.num_rows, batch.feedback.num_rows, batch.skipped, batch.refusals)
+
+    def retry(self) -> Kept:
+        """Feed the lines in quarantine again; those that can be read now leave it."""
+        waiting = [each for each in self.store.ledger.quarantined() if each.whole and each.format in FORMATS]
+        total = Kept()
+        for line in waiting:
+            connection = in_memory()
+            with self.store.staging() as staging:
+                read = FORMATS[line.format](Lines(line.line, line.text.encode()), self.context(connection))
+                kept = sum_of(self._keep(batch, staging, connection) for batch in read)
+                if kept.refusals:
+                    total += Kept(refusals=kept.refusals)
+                    continue
+                digest = content_hash(["retry", line.file, line.line, line.text])
+                delivery = Delivery(
+                    digest,
+                    f"{line.name}:{line.line}",
+                    len(line.text),
+                    line.format,
+                    kept.events,
+                    kept.feedback,
+                    kept.skipped,
+                    staging.segments,
+                    replaces=(line.number,),
+                )
+                self.store.publish(delivery, staging)
+            total += kept
+        return total
+
+
+class Kept(NamedTuple):
+    """What was read."""
+
+    events: int = 0
+    feedback: int = 0
+    skipped: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    format: str = ""
+
+    def __add__(self, other: Kept) -> Kept:  # type: ignore[override]
+        return Kept(
+            self.events + other.events,
+            self.feedback + other.feedback,
+            self.skipped + other.skipped,
+            (*self.refusals, *other.refusals),
+            self.format or other.format,
+        )
+
+
+def sum_of(parts: Iterable[Kept]) -> Kept:
+    """Parts together, their refused lines in order."""
+    refusals: list[Refusal] = []
+    events = feedback = skipped = 0
+    for part in parts:
+        events, feedback, skipped = events + part.events, feedback + part.feedback, skipped + part.skipped
+        refusals += part.refusals
+    return Kept(events, feedback, skipped, tuple(refusals))
+
+
+@contextmanager
+def open_ingest(project: Project) -> Iterator[Ingest]:
+    """What takes files for a project, with its suites, settings and prices."""
+    production = read_production(project)
+    suites, _ = load_suites(project, suite_names(project))
+    prompts = {
+        prompt_name(version): suite.name
+        for suite in suites
+        for version in versions_in(project.prompts(suite.name))
+    }
+    names = frozenset(suite.name for suite in suites)
+    scales = {name: (scale.lowest, scale.highest) for name, scale in production.feedback.items()}
+    with EventStore.of(project) as store:
+        key = store.ledger.key("pseudonyms", secrets.token_hex(32))
+        finishing = finishing_for(project, production, suites, key)
+
+        def context(connection: DuckDBPyConnection) -> Context:
+            return Context(names, connection, prompts, production.default_suite, scales)
+
+        yield Ingest(project, production, store, finishing, context)
+
+
+def in_order(pool: ThreadPoolExecutor, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """The results in the order of the items; only a few of them are under way at once."""
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(pool.submit(work, item))
+        if len(waiting) > THREADS:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()

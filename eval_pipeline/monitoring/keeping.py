@@ -1,0 +1,316 @@
+"""Where events lie, and how they are read back: every one once.
+
+Segments are Parquet files named by the hash of their content, in `<state>/events/<suite>/<day>/`, and in
+`<state>/events/-feedback/<day>/` for feedback. The ledger lists those that count; any other file was left by
+a process that was killed. The same request may lie in several segments: it is reading that counts it once, by
+its id within its hour, so that no order and no repetition of files changes a figure.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import itertools
+import os
+import tempfile
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from eval_pipeline.files import content_hash, remove
+from eval_pipeline.monitoring.events import event_schema, event_table, feedback_schema
+from eval_pipeline.monitoring.ledger import (
+    EVENTS,
+    FEEDBACK,
+    HASH_LENGTH,
+    Delivery,
+    Ledger,
+    Segment,
+    SegmentKind,
+)
+from eval_pipeline.project import Project
+from eval_pipeline.store import database_url
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+FOLDER = "events"
+FEEDBACK_FOLDER = "-feedback"
+"""No suite has such a name."""
+HOUR = datetime.timedelta(hours=1)
+DAY = datetime.timedelta(days=1)
+ROW_GROUP = 2**16
+ABANDONED_SECONDS = 24 * 3600
+"""Who has not written for so long into its folder aside was killed."""
+_HOUR_MICROSECONDS = 3_600_000_000
+_HOURS_A_DAY = 24
+_DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
+TIES = (
+    "completeness", "at", "latency_ms", "input_tokens", "output_tokens", "cost_usd", "error", "version",
+    "model",
+)  # fmt: skip
+"""What decides, in this order, which of several events with an id counts."""
+
+
+class Staged(NamedTuple):
+    """A segment that is written, and not where it belongs yet."""
+
+    segment: Segment
+    path: Path
+
+
+class Staging:
+    """Segments in the making. Nothing of them counts before they are published."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.staged: dict[str, Staged] = {}
+        self._numbers = itertools.count()
+
+    def add_events(self, table: pa.Table) -> None:
+        """Write events, a segment for each suite and day."""
+        for suite, of_suite in _by(table, table["suite"]):
+            for day, of_day in _by(of_suite, _days(of_suite)):
+                self._write(EVENTS, str(suite), _day_text(day), of_day)
+
+    def add_feedback(self, table: pa.Table) -> None:
+        """Write feedback, a segment for each day that it was given on."""
+        for day, of_day in _by(table, _days(table)):
+            self._write(FEEDBACK, "", _day_text(day), of_day)
+
+    def _write(self, kind: SegmentKind, suite: str, day: str, table: pa.Table) -> None:
+        import numpy as np
+        import pyarrow.parquet as pq
+
+        hours = _hours(table)
+        if (np.diff(hours) < 0).any():
+            table = table.take(np.argsort(hours, kind="stable"))
+        path = self._folder / f"{next(self._numbers)}.parquet"
+        dictionaries = [name for name in _DICTIONARIES if name in table.column_names]
+        pq.write_table(
+            table,
+            path,
+            compression="snappy",
+            row_group_size=ROW_GROUP,
+            use_dictionary=dictionaries,
+            write_statistics=["at"],
+        )
+        digest = _digest(path)
+        place = f"{suite or FEEDBACK_FOLDER}/{day}/{digest}.parquet"
+        mask = sum(1 << int(hour) for hour in np.unique(hours % _HOURS_A_DAY))
+        self.staged[place] = Staged(Segment(place, kind, suite, day, mask, table.num_rows), path)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Everything that was written."""
+        return tuple(sorted(each.segment for each in self.staged.values()))
+
+
+class EventStore:
+    """The events of a project. Any number of processes may read and add at once."""
+
+    def __init__(self, state: Path, url: str) -> None:
+        self.folder = state / FOLDER
+        self.ledger = Ledger(url)
+
+    @classmethod
+    def of(cls, project: Project) -> Self:
+        """The events of a project."""
+        return cls(project.state, database_url(project))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.ledger.__exit__(*error)
+
+    @contextmanager
+    def staging(self) -> Iterator[Staging]:
+        """A folder aside for new segments; it is gone at the end of the block."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=self.folder) as aside:
+            yield Staging(Path(aside))
+
+    def publish(self, delivery: Delivery, staging: Staging) -> bool:
+        """Let what was written count from now on; False where another process took the same file."""
+
+        def place() -> None:
+            for relative, (_, path) in staging.staged.items():
+                target = self.folder / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
+
+        return self.ledger.publish(delivery, place)
+
+    def keep(self, events: pa.Table, feedback: pa.Table | None = None, name: str = "kept") -> None:
+        """Count events and feedback that no file brought."""
+        with self.staging() as staging:
+            staging.add_events(events)
+            if feedback is not None:
+                staging.add_feedback(feedback)
+            paths = [segment.path for segment in staging.segments]
+            count = feedback.num_rows if feedback is not None else 0
+            digest = content_hash([name, *paths])
+            self.publish(
+                Delivery(digest, name, 0, "arrow", events.num_rows, count, 0, staging.segments), staging
+            )
+
+    def suites(self) -> list[str]:
+        """The suites that have events."""
+        return sorted({segment.suite for segment in self.ledger.segments(EVENTS)})
+
+    def days(self, suite: str) -> list[datetime.date]:
+        """The days, in UTC, that a suite has events of."""
+        days = {segment.day for segment in self.ledger.segments(EVENTS, suite)}
+        return sorted(map(datetime.date.fromisoformat, days))
+
+    def hours(
+        self,
+        suite: str,
+        start: datetime.datetime,
+        end: datetime.datetime,
+        columns: Sequence[str] | None = None,
+    ) -> Iterator[tuple[datetime.datetime, pa.Table]]:
+        """The events of each hour that has any, from `start` up to and without `end`: one hour in memory.
+
+        Each event is there once; they are in order of time and id.
+        """
+        segments = self.ledger.segments(EVENTS, suite, _day_text(start), _day_text(end))
+        hour = _hour_of(start)
+        while hour < end:
+            bit = 1 << hour.hour
+            mine = [each for each in segments if each.day == _day_text(hour) and each.hours & bit]
+            if mine:
+                table = self._read(mine, max(hour, start), min(hour + HOUR, end), columns)
+                if table.num_rows:
+                    yield hour, table
+            hour += HOUR
+
+    def events(
+        self,
+        suite: str,
+        start: datetime.datetime,
+        end: datetime.datetime,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
+        """The same as one table."""
+        import pyarrow as pa
+
+        tables = [table for _, table in self.hours(suite, start, end, columns)]
+        names = columns if columns is not None else event_schema().names
+        empty = event_table([]).select(list(names))
+        return pa.concat_tables([empty, *tables])
+
+    def feedback(self, start: datetime.datetime, end: datetime.datetime) -> pa.Table:
+        """The feedback that was given from `start` up to and without `end`, each once."""
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        segments = self.ledger.segments(FEEDBACK, None, _day_text(start), _day_text(end))
+        if not segments:
+            return feedback_schema().empty_table()
+        dataset = ds.dataset([self.path(each) for each in segments], schema=feedback_schema())
+        at = ds.field("at")
+        table = dataset.to_table(filter=(at >= pa.scalar(start)) & (at < pa.scalar(end)))
+        return _first_of_each(table, "feedback_id", ("at", "points", "name"))
+
+    def path(self, segment: Segment) -> Path:
+        """Where a segment lies."""
+        return self.folder / segment.path
+
+    def _read(
+        self,
+        segments: Collection[Segment],
+        start: datetime.datetime,
+        end: datetime.datetime,
+        columns: Sequence[str] | None,
+    ) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.dataset as ds
+
+        schema = event_schema()
+        names = list(columns) if columns is not None else schema.names
+        needed = list(dict.fromkeys([*names, "request_id", *TIES]))
+        dataset = ds.dataset([self.path(each) for each in segments], schema=schema)
+        at = ds.field("at")
+        # An event is one within its hour, wherever in the hour the range begins.
+        within = (at >= pa.scalar(_hour_of(start))) & (at < pa.scalar(_hour_of(start) + HOUR))
+        table = _first_of_each(dataset.to_table(columns=needed, filter=within), "request_id", TIES)
+        if start > _hour_of(start) or end < _hour_of(start) + HOUR:
+            table = table.filter((pc.field("at") >= pa.scalar(start)) & (pc.field("at") < pa.scalar(end)))
+        return table.sort_by([("at", "ascending"), ("request_id", "ascending")]).select(names)
+
+    def sweep(self) -> int:
+        """Remove what killed processes left, and say how many files that was."""
+        return self.ledger.sweep(self._remove_all_but)
+
+    def _remove_all_but(self, listed: set[str]) -> int:
+        there = {str(path.relative_to(self.folder)): path for path in self.folder.glob("*/*/*.parquet")}
+        orphans = [path for relative, path in there.items() if relative not in listed]
+        for path in orphans:
+            remove(path)
+        for path in self.folder.glob(".*.tmp"):
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+                remove(path)
+        return len(orphans)
+
+
+def _first_of_each(table: pa.Table, key: str, ties: Sequence[str]) -> pa.Table:
+    """One row for each key: the one with the largest values of `ties`, in whatever order the rows come."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    if table.num_rows == pc.count_distinct(table[key]).as_py():
+        return table
+    order = [(key, "ascending"), *((name, "descending") for name in ties)]
+    ordered = table.take(pc.sort_indices(table, sort_keys=order))
+    keys = ordered[key].combine_chunks()
+    again = pc.equal(keys.slice(1), keys.slice(0, len(keys) - 1)).to_numpy(zero_copy_only=False)
+    return ordered.filter(np.concatenate(([True], ~again)))
+
+
+def _by(table: pa.Table, keys: pa.ChunkedArray) -> Iterator[tuple[object, pa.Table]]:
+    """The rows of each key."""
+    import pyarrow.compute as pc
+
+    distinct = pc.unique(keys)
+    if len(distinct) == 1:
+        yield distinct[0].as_py(), table
+        return
+    for value in sorted(distinct.to_pylist()):
+        yield value, table.filter(pc.equal(keys, value))
+
+
+def _days(table: pa.Table) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return table["at"].cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+
+
+def _hours(table: pa.Table) -> NDArray[np.int64]:
+    """Hours since 1970."""
+    import pyarrow as pa
+
+    hours: NDArray[np.int64] = table["at"].cast(pa.int64()).to_numpy() // _HOUR_MICROSECONDS
+    return hours
+
+
+def _hour_of(moment: datetime.datetime) -> datetime.datetime:
+    return moment.astimezone(datetime.UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def _day_text(day: object) -> str:
+    if isinstance(day, datetime.datetime):
+        day = day.astimezone(datetime.UTC).date()
+    return str(day)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        return hashlib.file_digest(file, "sha256").hexdigest()[:HASH_LENGTH]

@@ -1,0 +1,320 @@
+"""Text without e-mail addresses, phone numbers, IBANs and card numbers.
+
+It is done before anything of an event reaches the disk. A number is taken for an IBAN or a card only where
+its check digits are right, and for a phone number only where it is written as one, so that ids, dates and
+amounts stay. Names are found by what stands before them, and only where that is asked for: best effort.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+EMAIL, PHONE, IBAN, CARD, NAME = "[e-mail]", "[phone]", "[iban]", "[card]", "[name]"
+FEWEST_DIGITS = 7
+"""No phone number, IBAN or card number has fewer."""
+WIDEST = 42
+"""Bytes from the first to the last of so many digits of one number: between two, six others may stand."""
+LONGEST_LOCAL = 64
+
+_GAP = r"[ \u00a0\u2007\u2009\u202f.\-\u2010-\u2015]"
+_DIGIT_RUN = re.compile(rf"(?<!\d)\d(?:{_GAP}?\d)*")
+_GROUPS = re.compile(r"\d+")
+_LOCAL_REVERSED = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+")
+_DOMAIN = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_IBAN_START = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}?\d{_GAP}?\d")
+_PHONE = re.compile(
+    r"(?<![\w.,])(?:[+＋]|\()?\d(?:[ \u00a0\u2009\u202f()./\-\u2010-\u2015]{0,3}\d){6,16}(?![\w])"
+)
+_DATE = re.compile(r"\d{1,2}([-./ ])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([-./ ])\d{1,2}\2\d{1,2}")
+_GROUPED = re.compile(r"(?:1[ .\-])?\d{3}([ .\-])\d{3}\1\d{4}")
+_PARTICLES = r"(?:(?:van|von|de|der|den|di|la|le)\s+){0,3}"
+_PART = rf"{_PARTICLES}[^\W\d_a-z][\w'’-]{{1,40}}"
+_NAMED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Dhr|Mevr|Mw|Meneer|Mevrouw|Madame|Monsieur"
+    rf"|[Mm]y name is|[Ii]k heet|[Ii]ch hei(?:ß|ss)e)\.?\s+({_PART}(?:\s+{_PART}){{0,2}})"
+)
+
+_STRETCH = re.compile(r"\d(?:\D{0,6}\d){6,}")
+_ASCII_STRETCH = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){6,}")
+"""Seven digits or more, each close to the next: every number that is masked lies in or around one."""
+_NUMBER_OR_ADDRESS = r"(?s)[@＠]|\p{Nd}(?:[^\p{Nd}]{0,6}\p{Nd}){6}"
+"""The same, and addresses, as RE2 looks for them."""
+BEFORE, BEHIND = 8, 48
+"""Characters before and behind such digits that may belong to the same number."""
+
+CARD_LENGTHS = (
+    (re.compile("4"), (13, 16, 19)),
+    (re.compile("5[1-5]|2[2-7]"), (16,)),
+    (re.compile("3[47]"), (15,)),
+    (re.compile("30[0-5]|36|3[89]"), (14, 16)),
+    (re.compile("35"), (16,)),
+    (re.compile("6"), (16, 17, 18, 19)),
+)
+"""How cards of each brand begin, and how many digits they have."""
+
+IBAN_LENGTHS = {
+    country: int(length)
+    for length, countries in (
+        line.split(": ")
+        for line in """15: NO
+16: BE
+18: DK FO FI GL NL SD FK
+19: MK SI
+20: AT BA EE KZ LT LU XK MN
+21: CH HR LI LV
+22: BG BH CR DE GB GE IE ME RS VA
+23: AE GI IL IQ OM SO TL
+24: AD CZ ES MD PK RO SA SE SK TN VG
+25: LY PT ST
+26: IS TR
+27: BI DJ FR GR IT MC MR SM
+28: AL AZ BY CY DO GT HU LB NI PL SV
+29: BR EG PS QA UA
+30: JO KW MU YE
+31: MT SC
+32: LC
+33: RU""".splitlines()
+    )
+    for country in countries.split()
+}
+"""Characters of an IBAN by country."""
+
+
+class Found(NamedTuple):
+    """A stretch of text, and what it is replaced by."""
+
+    start: int
+    end: int
+    mark: str
+
+
+def mask_text(text: str, *, names: bool = False) -> str:
+    """A text without personal data; what stands in its place says what it was."""
+    parts, end = [], 0
+    for found in find(text, names=names):
+        parts += [text[end : found.start], _fitting(text, found)]
+        end = found.end
+    return "".join([*parts, text[end:]]) if parts else text
+
+
+def find(text: str, *, names: bool = False) -> list[Found]:
+    """Everything that is masked, in order and without overlaps: what is surest first."""
+    taken: list[Found] = list(_emails(text))
+    for start, end in _windows(text):
+        for search in (_ibans, _cards, _phones):
+            taken += _apart(search(text, start, end), taken)
+    if names:
+        taken += _apart(_names(text), taken)
+    return sorted(taken)
+
+
+def _apart(found: Iterable[Found], taken: Sequence[Found]) -> list[Found]:
+    """What overlaps with nothing that was found before."""
+    return [
+        each
+        for each in found
+        if not any(each.start < other.end and other.start < each.end for other in taken)
+    ]
+
+
+def _windows(text: str) -> list[tuple[int, int]]:
+    """Where numbers may lie: around many digits, up to where no word goes on; those that touch are one."""
+    windows: list[tuple[int, int]] = []
+    for stretch in (_ASCII_STRETCH if text.isascii() else _STRETCH).finditer(text):
+        start, end = max(stretch.start() - BEFORE, 0), min(stretch.end() + BEHIND, len(text))
+        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+            end += 1
+        if windows and start <= windows[-1][1]:
+            start, end = windows[-1][0], max(windows.pop()[1], end)
+        windows.append((start, end))
+    return windows
+
+
+def _fitting(text: str, found: Found) -> str:
+    """The mark; as JSON text where it takes the place of a bare number in JSON, which stays JSON."""
+    before = text[max(found.start - 20, 0) : found.start].rstrip()
+    after = text[found.end : found.end + 20].lstrip()
+    bare = text.lstrip()[:1] in ("{", "[") and before[-1:] in (":", "[", ",") and after[:1] in (",", "}", "]")
+    return f'"{found.mark}"' if bare else found.mark
+
+
+def _emails(text: str) -> Iterator[Found]:
+    for sign in "@＠":
+        at = text.find(sign)
+        while at >= 0:
+            local = _LOCAL_REVERSED.match(text[max(at - LONGEST_LOCAL, 0) : at][::-1])
+            domain = _DOMAIN.match(text, at + 1)
+            if local and domain:
+                yield Found(at - local.end(), domain.end(), EMAIL)
+            at = text.find(sign, at + 1)
+
+
+def _ibans(text: str, first: int, last: int) -> Iterator[Found]:
+    for start in _IBAN_START.finditer(text, first, last):
+        length = IBAN_LENGTHS.get(text[start.start() : start.start() + 2].upper())
+        characters, end = "", start.start()
+        gap = False
+        while length and end < len(text) and len(characters) < length:
+            character = text[end]
+            if character.isalnum():
+                characters, gap = characters + character, False
+            elif gap or not re.fullmatch(_GAP, character):
+                break
+            else:
+                gap = True
+            end += 1
+        whole = len(characters) == length and not text[end : end + 1].isalnum()
+        if whole and is_iban(characters):
+            yield Found(start.start(), end, IBAN)
+
+
+def is_iban(characters: str) -> bool:
+    """Whether the check digits of an IBAN without spaces are right: what it is modulo 97 is 1."""
+    moved = characters[4:] + characters[:4]
+    try:
+        digits = "".join(
+            str(unicodedata.digit(each)) if each.isdigit() else str(int(each, 36)) for each in moved.upper()
+        )
+    except ValueError:  # letters of other alphabets
+        return False
+    return int(digits) % 97 == 1
+
+
+def _cards(text: str, start: int, end: int) -> Iterator[Found]:
+    """Whole groups of digits that are a card number together; an expiry date may follow them."""
+    for run in _DIGIT_RUN.finditer(text, start, end):
+        groups = list(_GROUPS.finditer(text, run.start(), run.end()))
+        first = 0
+        while first < len(groups):
+            digits, last = "", first
+            while last < len(groups) and len(digits) < 20:
+                digits += groups[last].group()
+                if len(digits) > 12 and is_card(digits):
+                    yield Found(groups[first].start(), groups[last].end(), CARD)
+                    first = last
+                    break
+                last += 1
+            first += 1
+
+
+def is_card(digits: str) -> bool:
+    """Whether digits begin, are as long, and end in a check digit (Luhn) as those of a card."""
+    plain = "".join(str(unicodedata.digit(each)) for each in digits)
+    if not any(len(plain) in lengths and prefix.match(plain) for prefix, lengths in CARD_LENGTHS):
+        return False
+    doubled = (int(each) * (1 + place % 2) for place, each in enumerate(reversed(plain)))
+    return len(set(plain)) > 1 and sum(each - 9 * (each > 9) for each in doubled) % 10 == 0
+
+
+def _phones(text: str, start: int, end: int) -> Iterator[Found]:
+    for run in _PHONE.finditer(text, start, end):
+        if is_phone(run.group()):
+            yield Found(run.start(), run.end(), PHONE)
+
+
+def is_phone(written: str) -> bool:
+    """Whether a number is written as a phone number is: international, with an area code, or from 0 on."""
+    digits = "".join(str(unicodedata.digit(each)) for each in written if each.isdigit())
+    plain = "".join(str(unicodedata.digit(each)) if each.isdigit() else each for each in written)
+    if plain[0] in "+＋":
+        return 8 <= len(digits) <= 15
+    if _DATE.match(plain):
+        return False
+    if plain[0] == "(":
+        return ")" in plain and 7 <= len(digits) <= 15
+    if re.match("00[1-9]", plain):
+        return 10 <= len(digits) <= 17
+    if re.match("0[1-9]", plain):
+        return 9 <= len(digits) <= 11
+    return _GROUPED.fullmatch(plain) is not None
+
+
+def _names(text: str) -> Iterator[Found]:
+    for named in _NAMED.finditer(text):
+        yield Found(named.start(1), named.end(1), NAME)
+
+
+def mask_column(column: pa.ChunkedArray, *, names: bool = False) -> pa.ChunkedArray:
+    """The same for a column of text: only rows that may hold something are looked at one by one."""
+    import pyarrow as pa
+
+    return pa.chunked_array([_masked(chunk, names=names) for chunk in column.chunks], pa.string())
+
+
+def _masked(chunk: pa.Array, *, names: bool) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    candidates = np.ones(len(chunk), dtype=bool) if names else _candidates(chunk)
+    if not candidates.any():
+        return chunk
+    chosen = pa.array(candidates)
+    texts = chunk.filter(chosen).to_pylist()
+    masked = [text if text is None else mask_text(text, names=names) for text in texts]
+    changed = [new is not old for new, old in zip(masked, texts, strict=True)]
+    if not any(changed):
+        return chunk
+    return pc.replace_with_mask(chunk, chosen, pa.array(masked, chunk.type))
+
+
+def _candidates(chunk: pa.Array) -> NDArray[np.bool_]:
+    """Rows with an @ or with many digits close to each other, in any script."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+    flags = np.zeros(len(chunk), dtype=bool)
+    if not len(chunk) or offsets[0] == offsets[-1]:
+        return flags
+    data = np.frombuffer(chunk.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
+    digits = np.flatnonzero((data - np.uint8(ord("0"))) < 10)
+    last = digits[FEWEST_DIGITS - 1 :]
+    near = digits[: len(last)][last - digits[: len(last)] <= WIDEST] + offsets[0]
+    flags[np.searchsorted(offsets, near, side="right") - 1] = True
+    flags |= _flags_of(pc.match_substring_regex(chunk, "@"))
+    if data.max() >= 0x80:
+        rest = ~flags & ~_flags_of(pc.string_is_ascii(chunk), unknown=True)
+        others = chunk.filter(pa.array(rest))
+        written = pc.greater_equal(pc.count_substring_regex(others, r"\p{Nd}"), FEWEST_DIGITS)
+        flags[rest] = _flags_of(pc.or_(written, pc.match_substring(others, "＠")))
+    if flags.any():
+        flags[flags] = _likely(chunk.filter(pa.array(flags)))
+    return flags
+
+
+def _likely(texts: pa.Array) -> NDArray[np.bool_]:
+    """Which texts hold digits close to each other, or an @: a closer look, and still a quick one."""
+    import pyarrow.compute as pc
+
+    return _flags_of(pc.match_substring_regex(texts, _NUMBER_OR_ADDRESS))
+
+
+def _flags_of(column: pa.Array, *, unknown: bool = False) -> NDArray[np.bool_]:
+    flags: NDArray[np.bool_] = column.fill_null(unknown).to_numpy(zero_copy_only=False)
+    return flags
+
+
+def pseudonyms(column: pa.ChunkedArray, key: str) -> pa.ChunkedArray:
+    """Keyed hashes in the place of names: the same name has the same one, and nobody can turn it back."""
+    import hashlib
+
+    import pyarrow as pa
+
+    encoded = column.combine_chunks().dictionary_encode()
+    secret = key.encode()
+    hashed = [
+        name if name is None else hashlib.blake2b(name.encode(), key=secret, digest_size=8).hexdigest()
+        for name in encoded.dictionary.to_pylist()
+    ]
+    dictionary = pa.array(hashed, pa.string())
+    return pa.chunked_array([dictionary.take(encoded.indices)])

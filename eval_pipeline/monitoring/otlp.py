@@ -1,0 +1,291 @@
+"""OpenTelemetry: spans of requests to models in JSON Lines, as the Collector's exporters to files write them.
+
+Feedback comes as the event `gen_ai.evaluation.result`, on the span or as a log record that names it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from eval_pipeline.monitoring.attributes import (
+    details,
+    field_of,
+    is_inference,
+    passages_of,
+    text_of_messages,
+    version_of,
+)
+from eval_pipeline.monitoring.batches import (
+    Batch,
+    Context,
+    Event,
+    Given,
+    Unusable,
+    batch_of,
+    event_row,
+    feedback_row,
+    points_of,
+    reason_of,
+    refusal_of,
+)
+from eval_pipeline.monitoring.sources import Lines
+
+EVALUATION = "gen_ai.evaluation.result"
+FAILED = (2, "2", "STATUS_CODE_ERROR")
+Rows = tuple[list[dict[str, Any]], list[dict[str, Any]], int]
+
+
+class KeyValue(msgspec.Struct, frozen=True):
+    """An attribute."""
+
+    key: str
+    value: dict[str, Any] = {}
+
+
+class SpanEvent(msgspec.Struct, frozen=True, rename="camel"):
+    """Something that happened during a span."""
+
+    name: str = ""
+    time_unix_nano: str | int = 0
+    attributes: list[KeyValue] = []
+
+
+class Status(msgspec.Struct, frozen=True):
+    """How a span ended."""
+
+    code: str | int = 0
+    message: str = ""
+
+
+class Span(msgspec.Struct, frozen=True, rename="camel"):
+    """A span."""
+
+    trace_id: str
+    span_id: str
+    start_time_unix_nano: str | int
+    end_time_unix_nano: str | int = 0
+    attributes: list[KeyValue] = []
+    events: list[SpanEvent] = []
+    status: Status = Status()
+
+
+class LogRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A log record, which may be an event."""
+
+    time_unix_nano: str | int = 0
+    observed_time_unix_nano: str | int = 0
+    event_name: str = ""
+    trace_id: str = ""
+    span_id: str = ""
+    attributes: list[KeyValue] = []
+
+
+class Resource(msgspec.Struct, frozen=True):
+    """What all spans of a process have in common."""
+
+    attributes: list[KeyValue] = []
+
+
+class ScopeSpans(msgspec.Struct, frozen=True):
+    """Spans of a library."""
+
+    spans: list[Span] = []
+
+
+class ScopeLogs(msgspec.Struct, frozen=True, rename="camel"):
+    """Log records of a library."""
+
+    log_records: list[LogRecord] = []
+
+
+class ResourceSpans(msgspec.Struct, frozen=True, rename="camel"):
+    """Spans of a process."""
+
+    resource: Resource = Resource()
+    scope_spans: list[ScopeSpans] = []
+
+
+class ResourceLogs(msgspec.Struct, frozen=True, rename="camel"):
+    """Log records of a process."""
+
+    resource: Resource = Resource()
+    scope_logs: list[ScopeLogs] = []
+
+
+class Export(msgspec.Struct, frozen=True, rename="camel"):
+    """A line: what was exported at once. Lines of metrics hold neither."""
+
+    resource_spans: list[ResourceSpans] = []
+    resource_logs: list[ResourceLogs] = []
+
+
+def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
+    """What a piece of a file holds. A line with one bad span is refused as a whole, and can be fed again."""
+    events: list[dict[str, Any]] = []
+    feedback: list[dict[str, Any]] = []
+    refusals, skipped = [], 0
+    if lines.too_long:
+        yield batch_of([], [], [refusal_of(lines.first, lines.data, "the line is longer than any export")])
+        return
+    decoder = msgspec.json.Decoder(Export)
+    for number, line in enumerate(lines.data.split(b"\n"), lines.first):
+        if not line.strip():
+            continue
+        try:
+            rows = _of_export(decoder.decode(line), context)
+        except (msgspec.MsgspecError, Unusable, ValueError, OverflowError, RecursionError) as error:
+            refusals.append(refusal_of(number, line, reason_of(error)))
+            continue
+        events += rows[0]
+        feedback += rows[1]
+        skipped += rows[2]
+    yield batch_of(events, feedback, refusals, skipped)
+
+
+def _of_export(export: Export, context: Context) -> Rows:
+    events: list[dict[str, Any]] = []
+    feedback: list[dict[str, Any]] = []
+    skipped = 0
+    for resource in export.resource_spans:
+        shared = attributes_of(resource.resource.attributes)
+        for span in (span for scope in resource.scope_spans for span in scope.spans):
+            attributes = {**shared, **attributes_of(span.attributes)}
+            given = list(_span_feedback(span, attributes, context))
+            feedback += given
+            if is_inference(attributes):
+                events.append(_event(span, attributes, context))
+            elif not given:
+                skipped += 1
+    for logs in export.resource_logs:
+        for record in (record for scope in logs.scope_logs for record in scope.log_records):
+            row = _record_feedback(record, context)
+            feedback += [row] if row else []
+            skipped += row is None
+    return events, feedback, skipped
+
+
+def _event(span: Span, attributes: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    start, end = int(span.start_time_unix_nano), int(span.end_time_unix_nano)
+    prompt, version = version_of(attributes)
+    named = {
+        name: field_of(attributes, name)
+        for name in ("model", "topic", "confidences", "user", "session", "experiment", "simulated")
+    }
+    usage = details(attributes, "langfuse.observation.usage_details")
+    retrieved = passages_of(field_of(attributes, "retrieved"))
+    row = {
+        **{name: value for name, value in named.items() if value is not None},
+        "request_id": field_of(attributes, "request_id") or _request_id(span.trace_id, span.span_id),
+        "trace_id": span.trace_id or None,
+        "at": _moment(start),
+        "suite": context.suite_of(field_of(attributes, "suite"), prompt),
+        "version": version,
+        "latency_ms": (end - start) / 1e6 if end >= start else None,
+        "input_tokens": _number(usage.get("input"), field_of(attributes, "input_tokens")),
+        "output_tokens": _number(usage.get("output"), field_of(attributes, "output_tokens")),
+        "cost_usd": _cost(attributes),
+        "error": _error(span, attributes),
+        "input": text_of_messages(field_of(attributes, "input"), answer=False),
+        "output": text_of_messages(field_of(attributes, "output"), answer=True),
+        "retrieved": retrieved,
+    }
+    return event_row(msgspec.convert(row, Event, strict=False), context)
+
+
+def _request_id(trace_id: str, span_id: str) -> str:
+    return f"{trace_id}-{span_id}".strip("-")
+
+
+def _moment(nanoseconds: int) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(0, datetime.UTC) + datetime.timedelta(
+        microseconds=nanoseconds // 1000
+    )
+
+
+def _number(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _cost(attributes: Mapping[str, Any]) -> Any:
+    costs = details(attributes, "langfuse.observation.cost_details")
+    parts = [value for name, value in costs.items() if name != "total" and isinstance(value, int | float)]
+    ours = attributes.get("eval_pipeline.cost_usd")
+    return _number(ours, costs.get("total"), sum(parts) if parts else None, field_of(attributes, "cost_usd"))
+
+
+def _error(span: Span, attributes: Mapping[str, Any]) -> str | None:
+    """The kind of error, where the span failed."""
+    if kind := field_of(attributes, "error"):
+        return str(kind)
+    failed = (
+        span.status.code in FAILED or str(attributes.get("langfuse.observation.level")).upper() == "ERROR"
+    )
+    if not failed:
+        return None
+    raised = (attributes_of(each.attributes).get("exception.type") for each in span.events)
+    return next((str(each) for each in raised if each), None) or "error"
+
+
+def _span_feedback(span: Span, attributes: Mapping[str, Any], context: Context) -> Iterator[dict[str, Any]]:
+    for event in span.events:
+        if event.name == EVALUATION:
+            request = field_of(attributes, "request_id") or _request_id(span.trace_id, span.span_id)
+            given = _given(attributes_of(event.attributes), context)
+            if given is not None:
+                at = _moment(int(event.time_unix_nano) or int(span.start_time_unix_nano))
+                yield feedback_row(given, str(request), span.trace_id or None, at)
+
+
+def _record_feedback(record: LogRecord, context: Context) -> dict[str, Any] | None:
+    attributes = attributes_of(record.attributes)
+    if EVALUATION not in (record.event_name, attributes.get("event.name")):
+        return None
+    given = _given(attributes, context)
+    if given is None:
+        return None
+    named = field_of(attributes, "request_id")
+    request = named or (_request_id(record.trace_id, record.span_id) if record.span_id else None)
+    if request is None and not record.trace_id:
+        raise Unusable("feedback names neither a span nor a trace")
+    at = _moment(int(record.time_unix_nano) or int(record.observed_time_unix_nano))
+    return feedback_row(given, request, record.trace_id or None, at)
+
+
+def _given(attributes: Mapping[str, Any], context: Context) -> Given | None:
+    """What an evaluation says, where its name is that of people's feedback."""
+    name = str(attributes.get("gen_ai.evaluation.name", ""))
+    if name not in context.scales:
+        return None
+    value = attributes.get("gen_ai.evaluation.score.value")
+    label = attributes.get("gen_ai.evaluation.score.label")
+    points = points_of(label) if isinstance(label, str) and value is None else None
+    if points is None:
+        if not isinstance(value, int | float):
+            raise Unusable("feedback has neither a value nor a label")
+        points = points_of(value, *context.scales[name])
+    comment = attributes.get("gen_ai.evaluation.explanation")
+    return Given(points=points, name=name, comment=None if comment is None else str(comment))
+
+
+def attributes_of(pairs: Sequence[KeyValue]) -> dict[str, Any]:
+    """Attributes as plain values by name."""
+    return {pair.key: _plain(pair.value) for pair in pairs}
+
+
+def _plain(value: Mapping[str, Any]) -> Any:
+    """A typed value as a plain one; whole numbers come as texts, since JSON has none so large."""
+    for kind, content in value.items():
+        match kind:
+            case "intValue":
+                return int(content)
+            case "arrayValue":
+                return [_plain(each) for each in content.get("values", [])]
+            case "kvlistValue":
+                return {each["key"]: _plain(each.get("value", {})) for each in content.get("values", [])}
+            case _:
+                return content
+    return None

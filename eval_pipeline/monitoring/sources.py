@@ -1,0 +1,172 @@
+"""The files of a drop folder: any place that fsspec knows, plain or compressed, in bounded pieces."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from eval_pipeline.monitoring.ledger import HASH_LENGTH
+from eval_pipeline.problems import bad_value
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+PIECE = 16 * 2**20
+"""Bytes of a file that are in memory at once, for each thread."""
+LONGEST_LINE = 8 * 2**20
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")
+"""What file systems call the moment of the last change."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Source(NamedTuple):
+    """A file of a drop folder, as it was when the folder was listed."""
+
+    files: AbstractFileSystem
+    path: str
+    name: str
+    """Below the drop folder."""
+    size: int
+    stamp: str
+    """What changes when the file does."""
+    age: float | None
+    """Seconds since it changed; None where nobody knows."""
+
+    def open(self) -> IO[bytes]:
+        """The bytes as they lie there."""
+        opened: IO[bytes] = self.files.open(self.path, "rb")
+        return opened
+
+    def again(self) -> Source:
+        """The same as it is now."""
+        return _source(self.files, self.path.removesuffix(self.name), self.path, self.files.info(self.path))
+
+    def digest(self) -> str:
+        """The hash of its bytes."""
+        hashed = hashlib.sha256()
+        with self.open() as file:
+            while piece := file.read(PIECE // 4):
+                hashed.update(piece)
+        return hashed.hexdigest()[:HASH_LENGTH]
+
+
+class Lines(NamedTuple):
+    """Some whole lines of a file, and the number of the first one."""
+
+    first: int
+    data: bytes
+    too_long: bool = False
+    """It is the beginning of one line that is longer than any event."""
+
+
+def list_sources(folder: str) -> list[Source]:
+    """The files in a drop folder and below, by name; none where there is no such folder."""
+    import fsspec
+
+    try:
+        files, root = fsspec.core.url_to_fs(folder)
+        details = files.find(root, detail=True)
+    except (ImportError, ValueError) as error:
+        remedy = "Write a folder, or a URL whose package for fsspec is installed, such as s3:// with s3fs."
+        raise bad_value("drop", f"cannot be opened: {error}", remedy) from None
+    except FileNotFoundError:
+        return []
+    sources = (
+        _source(files, root, path, files.info(path) if about.get("islink") else about)
+        for path, about in sorted(details.items())
+    )
+    return [each for each in sources if not each.name.rpartition("/")[2].startswith((".", "_"))]
+
+
+def _source(files: AbstractFileSystem, root: str, path: str, about: dict[str, Any]) -> Source:
+    size = int(about.get("size") or 0)
+    changed: Any = next((about[name] for name in _CHANGED if about.get(name) is not None), None)
+    moment = changed.timestamp() if hasattr(changed, "timestamp") else changed
+    stamp = f"{size}:{about.get('ETag') or about.get('etag') or moment}"
+    age = None if moment is None else max(time.time() - float(moment), 0.0)
+    return Source(files, path, path.removeprefix(root).lstrip("/"), size, stamp, age)
+
+
+@contextmanager
+def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A stream without its compression, which its first bytes tell."""
+    import pyarrow as pa
+
+    head = file.read(4)
+    file.seek(0)
+    if head.startswith(GZIP):
+        yield io.BufferedReader(_Gzip(file), 2**20)
+    elif head.startswith(ZSTD):
+        with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
+            yield io.BufferedReader(stream, 2**20)
+    else:
+        yield file
+
+
+class Damaged(Exception):
+    """A compressed file whose bytes cannot be unpacked to the end."""
+
+
+class _Gzip(io.RawIOBase):
+    """Gzip members one after another, as rotating writers append them; what is cut off is damage."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._unpacker = zlib.decompressobj(wbits=31)
+        self._packed = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, as far as there is something."""
+        while True:
+            self._packed = self._packed or self._file.read(2**20)
+            if not self._packed:
+                if not self._unpacker.eof:
+                    raise Damaged("the compressed data end in the middle")
+                return 0
+            if self._unpacker.eof:
+                self._unpacker = zlib.decompressobj(wbits=31)
+            try:
+                data = self._unpacker.decompress(self._packed, len(buffer))
+            except zlib.error as error:
+                raise Damaged(str(error)) from None
+            self._packed = self._unpacker.unconsumed_tail or self._unpacker.unused_data
+            if data:
+                buffer[: len(data)] = data
+                return len(data)
+
+
+def pieces(stream: IO[bytes], size: int = PIECE) -> Iterator[Lines]:
+    """The lines of a stream, many at a time. The pieces depend on its content alone."""
+    first = 1
+    while data := stream.read(size):
+        end = stream.readline(LONGEST_LINE) if not data.endswith(b"\n") else b""
+        if first == 1:
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        whole = data + end if end else data
+        too_long = len(end) == LONGEST_LINE and not end.endswith(b"\n")
+        if too_long:
+            # What came before the line is whole; of the line itself, only its beginning is kept.
+            begin = data.rfind(b"\n") + 1
+            if begin:
+                yield Lines(first, data[:begin])
+                first += data.count(b"\n")
+            yield Lines(first, whole[begin : begin + LONGEST_LINE], too_long=True)
+            first += 1
+            _skip_line(stream)
+            continue
+        yield Lines(first, whole)
+        first += whole.count(b"\n")
+
+
+def _skip_line(stream: IO[bytes]) -> None:
+    while (data := stream.readline(2**20)) and not data.endswith(b"\n"):
+        pass

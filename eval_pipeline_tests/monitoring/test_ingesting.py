@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import gzip
+import os
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from duckdb import DuckDBPyConnection
+
+from eval_pipeline.monitoring import FileOutcome, figures_of, open_ingest
+from eval_pipeline.monitoring.batches import Context
+from eval_pipeline.monitoring.flat import FEW
+from eval_pipeline.project import Project
+from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, flat, lines
+
+MANY = [flat(number, topic="x" * 60) for number in range(1000)]
+"""More than are read one by one."""
+assert len(lines(MANY)) > FEW
+
+
+def ingest(project: Project, *, now: bool = True) -> dict[str, FileOutcome]:
+    with open_ingest(project) as taking:
+        return {outcome.name: outcome for outcome in taking.files(now=now)}
+
+
+def counted(project: Project) -> int:
+    with open_ingest(project) as taking:
+        rows = figures_of(taking.store, "toy", MONDAY, MONDAY + 7 * DAY, 7)
+    return rows[0].requests if rows else 0
+
+
+def zstd(data: bytes) -> bytes:
+    compressed: bytes = pa.compress(data, "zstd", asbytes=True)
+    return compressed
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
+@pytest.mark.parametrize("rows", [MANY[:10], MANY])
+def test_a_file_is_taken_once(toy: Project, pack: type[bytes], rows: list[dict[str, object]]) -> None:
+    drop(toy, "a", pack(lines(rows)))
+    assert ingest(toy)["a"] == FileOutcome("a", "taken", "flat", len(rows))
+    assert ingest(toy) == {}
+    assert counted(toy) == len(rows)
+
+
+def test_renamed_and_delivered_again_it_counts_once(toy: Project) -> None:
+    path = drop(toy, "a.jsonl", MANY)
+    ingest(toy)
+    path.rename(path.with_name("b.jsonl"))
+    drop(toy, "sub/c.jsonl.gz", gzip.compress(lines(MANY)))
+    drop(toy, "part.jsonl", MANY[500:])
+    outcomes = ingest(toy)
+    assert {name: each.outcome for name, each in outcomes.items()} == {
+        "b.jsonl": "known",
+        "sub/c.jsonl.gz": "taken",
+        "part.jsonl": "taken",
+    }
+    assert counted(toy) == len(MANY)
+
+
+def test_what_may_still_grow_waits(toy: Project) -> None:
+    path = drop(toy, "a.jsonl", MANY)
+    assert ingest(toy, now=False)["a.jsonl"].outcome == "waiting"
+    os.utime(path, (0, 0))
+    assert ingest(toy, now=False)["a.jsonl"].outcome == "taken"
+    path.write_bytes(lines([*MANY, flat(2000)]))
+    assert ingest(toy)["a.jsonl"].events == len(MANY) + 1
+    assert counted(toy) == len(MANY) + 1
+
+
+def test_a_file_of_nothing(toy: Project) -> None:
+    drop(toy, "empty", b"")
+    drop(toy, ".hidden", MANY)
+    assert ingest(toy) == {"empty": FileOutcome("empty", "taken", "flat")}
+
+
+BAD: list[tuple[Any, str]] = [
+    ("{", "is not JSON"),
+    ("[]", "Expected 'object', got 'array'"),
+    ({**flat(1), "at": "yesterday"}, "at: "),
+    ({**flat(1), "at": "1970-01-01T00:00:00Z"}, "cannot be when a request was made"),
+    ({**flat(1), "at": "2970-01-01T00:00:00Z"}, "cannot be when a request was made"),
+    ({**flat(1), "suite": "nothing"}, "suite: 'nothing' is not a suite of this project"),
+    ({"at": "2026-03-02T00:00:00Z", "suite": "toy"}, "request_id"),
+    ({**flat(1), "request_id": ""}, "request_id: "),
+    ({**flat(1), "request_id": "x" * 600}, "request_id: "),
+    ({**flat(1), "latency_ms": -1}, "latency_ms: "),
+    ({**flat(1), "input_tokens": "many"}, "input_tokens: "),
+    ({**flat(1), "confidences": [0.5, 1.5]}, "confidences[1]: "),
+    ({**flat(1), "feedback": 17}, "feedback: 17 is not between 1 and 5"),
+    ({"at": "2026-03-02T00:00:00Z", "feedback": "up"}, "nobody knows what the feedback is about"),
+    ({**flat(1), "latency_ms": "jane@example.com"}, "latency_ms: "),
+]
+
+
+@pytest.mark.parametrize("around", [0, 400], ids=["alone", "among many"])
+def test_bad_lines_go_to_quarantine_with_file_line_and_reason(toy: Project, around: int) -> None:
+    rows: list[dict[str, object] | str] = [
+        *MANY[:around],
+        *(row for row, _ in BAD),
+        *MANY[around : 2 * around],
+    ]
+    drop(toy, "a.jsonl", [*rows, ""])
+    with open_ingest(toy) as taking:
+        (outcome,) = taking.files(now=True)
+        quarantine = taking.store.ledger.quarantined()
+    assert (outcome.events, outcome.refused) == (2 * around, len(BAD))
+    assert [line.line for line in quarantine] == list(range(around + 1, around + len(BAD) + 1))
+    for line, (_, reason) in zip(quarantine, BAD, strict=True):
+        assert line.name == "a.jsonl"
+        assert reason in line.reason
+    assert "[e-mail]" in quarantine[-1].text
+    assert "jane" not in str(quarantine)
+    assert counted(toy) == 2 * around
+
+
+def test_what_quarantine_holds_can_be_fed_again(toy: Project) -> None:
+    drop(toy, "a.jsonl", [flat(1), {**flat(2), "suite": "later"}, "{"])
+    ingest(toy)
+    (toy.root / "production.yaml").write_text("suites: {toy: {raw_text: true}}\n")
+    with open_ingest(toy) as taking:
+        known = taking.context
+
+        def later(connection: DuckDBPyConnection) -> Context:
+            before = known(connection)
+            return replace(before, suites=before.suites | {"later"})
+
+        taking.context = later
+        kept = taking.retry()
+        assert (kept.events, len(kept.refusals)) == (1, 1)
+        assert [line.line for line in taking.store.ledger.quarantined()] == [3]
+        assert taking.store.suites() == ["later", "toy"]
+        assert taking.retry().events == 0
+
+
+def test_files_of_nobodys_format(toy: Project) -> None:
+    drop(toy, "picture", b"\x89PNG\r\n\x1a\n" + bytes(100))
+    drop(toy, "other.jsonl", ['{"a": 1}'])
+    drop(toy, "cut.gz", gzip.compress(lines(MANY))[:-20])
+    drop(toy, "cut.parquet", b"PAR1" + bytes(10))
+    outcomes = ingest(toy)
+    assert {each.outcome for each in outcomes.values()} == {"unreadable"}
+    assert "neither our own format" in outcomes["picture"].reason
+    assert "cannot be unpacked" in outcomes["cut.gz"].reason
+    assert ingest(toy) == {}
+    assert counted(toy) == 0
+
+
+def test_nothing_personal_reaches_the_disk(toy: Project) -> None:
+    secrets = ["jane@example.com", "+31 20 123 4567", "NL91 ABNA 0417 1643 00", "4111 1111 1111 1111"]
+    texts = [f"{secret} {number}" for number, secret in enumerate(secrets)]
+    rows = [
+        flat(
+            number,
+            input=text,
+            output={"said": [text]},
+            retrieved=[{"id": "d", "text": text}],
+            topic=text,
+            error=text,
+            user=text,
+            session=text,
+            feedback={"points": "up", "comment": text},
+        )
+        for number, text in enumerate(texts)
+    ]
+    drop(toy, "a.jsonl", [*rows, *(f"{{bad {text}" for text in texts), flat(9, request_id=secrets[0])])
+    drop(toy, "many.jsonl", [row for row in rows for _ in range(200)])
+    outcomes = ingest(toy)
+    assert outcomes["a.jsonl"]._replace(reason="") == FileOutcome("a.jsonl", "taken", "flat", 5, 4, 0, 4)
+    assert outcomes["many.jsonl"].events == 800
+    for path in toy.state.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            if path.suffix == ".parquet":
+                content = str(pq.read_table(path).to_pylist()).encode()
+            for secret in secrets:
+                assert secret.encode() not in content, path
+
+
+def test_raw_text_stays_where_the_settings_say_so(toy: Project) -> None:
+    (toy.root / "production.yaml").write_text("suites: {toy: {raw_text: true}}\n")
+    drop(toy, "a.jsonl", [flat(1, input="jane@example.com")])
+    with open_ingest(toy) as taking:
+        list(taking.files(now=True))
+        assert taking.store.events("toy", MONDAY, MONDAY + DAY)["input"].to_pylist() == ["jane@example.com"]
+
+
+def test_concepts_are_counted_and_costs_estimated(project: Project) -> None:
+    concept = {"label": "a", "confidence": 0.5}
+    answer = {"concepts": [concept, concept, {"label": "b"}], "relationships": [{}]}
+    of_suite = {"suite": "decomposition", "model": "m-2026-01-31", "input_tokens": 1000, "output_tokens": 100}
+    rows = [
+        flat(1, **of_suite, output=answer),
+        flat(2, **of_suite, output="not JSON", cost_usd=0.5),
+        flat(3, **{**of_suite, "model": "m-mini"}, output="{}"),
+        flat(4, suite="review", output=answer),
+    ]
+    engines = project.engines_file.read_text()
+    entry = "  m: {kind: endpoint, url: http://localhost/v1, model: m, prices: {prompt: 2, completion: 10}}\n"
+    project.engines_file.write_text(engines.rstrip("\n") + "\n" + entry)
+    drop(project, "a.jsonl", rows)
+    with open_ingest(project) as taking:
+        list(taking.files(now=True))
+        table = taking.store.events("decomposition", MONDAY, MONDAY + DAY)
+        (other,) = taking.store.events("review", MONDAY, MONDAY + DAY)["concepts"].to_pylist()
+    assert other is None
+    columns = ["concepts", "relationships", "confidences", "cost_usd", "cost_estimated"]
+    assert [list(row.values()) for row in table.select(columns).to_pylist()] == [
+        [3, 1, [0.5, 0.5], 0.003, True],
+        [None, None, None, 0.5, False],
+        [None, None, [], None, False],
+    ]
