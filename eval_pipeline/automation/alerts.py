@@ -117,7 +117,13 @@ def text_of(message: Message) -> tuple[str, str]:
     title = TITLES[message.kind].format(severity=incident.severity.capitalize(), subject=incident.subject)
     if message.kind == "recovered":
         lasted = (incident.closed_at or incident.opened_at) - incident.opened_at
-        news = "Answers arrive again" if incident.is_outage else "Every check passes again"
+        news = (
+            "Answers arrive again"
+            if incident.is_outage
+            else "It is within its limit again"
+            if incident.in_production
+            else "Every check passes again"
+        )
         return title, f"{news}, after {_duration(lasted)}."
     worst = sorted(incident.findings, key=lambda each: each.severity != "critical")
     lines = [f"{each.check}: {each.text}\n{each.link}" for each in worst[:MOST_FINDINGS]]

@@ -103,9 +103,9 @@ def _approve(
     standings = result.standings(since=since)
     standing = standings.baseline if against == BASELINE else _standing(result, standings, against)
     evaluation, comparison = result.evaluation, standing.comparison if standing else None
-    open_ = [
-        each for each in decisions.objections_to(bench, evaluation, standings).holding if not each.against
-    ]
+    paused = decisions.objections_of_production(bench, evaluation, standings).holding
+    holding = [*decisions.objections_to(bench, evaluation, standings).holding, *paused]
+    open_ = [each for each in holding if not each.against]
     possible = set(standing.open if standing else ())
     if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
         possible.update(name for each in open_ for name in each.metrics)

@@ -93,6 +93,8 @@ def command(
         with replacing(junit) as temporary:
             temporary.write_bytes(to_junit(decided))
     _print(decided, untouched)
+    if not decisions.is_production_known(project):
+        say(f"{decisions.UNKNOWN}: no shared database is configured, and this one has no events")
     say(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
     context.exit(decisions.EXIT_CODES[decisions.worst(decided)])
 
@@ -156,11 +158,12 @@ def _decide(
             return decisions.unusable(bench.suite.name, version, cause, outcome.problems)
         # The report is made once more at the end, for all: here what fails in it is this suite's own.
         score_report(bench.suite, outcome.evaluation.summary, bench.context.settings)
+        paused = decisions.objections_of_production(bench, outcome.evaluation, outcome.standings)
         return decisions.decide(
             cause,
             outcome.evaluation,
             outcome.standings,
-            outcome.objections,
+            decisions.Objections([*outcome.objections, *paused]),
             unsigned=outcome.unsigned,
             unread_text=unread,
             rules=decisions.touched_rules(bench.project, change, bench.suite.name) if change else "",

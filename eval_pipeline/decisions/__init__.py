@@ -3,8 +3,29 @@
 from eval_pipeline.decisions.approvals import Approval, keep_approval, read_approvals, result_key
 from eval_pipeline.decisions.candidates import candidates
 from eval_pipeline.decisions.gate import BROKEN, EXIT_CODES, SIGNS, Decision, crashed, decide, unusable, worst
-from eval_pipeline.decisions.incidents import COMPLETE, Finding, Incident, Incidents, Kind, Message
-from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
+from eval_pipeline.decisions.incidents import (
+    COMPLETE,
+    PRODUCTION,
+    Finding,
+    Incident,
+    Incidents,
+    Kind,
+    Message,
+)
+from eval_pipeline.decisions.objections import (
+    FailedCheck,
+    Objections,
+    Standing,
+    Standings,
+    objections,
+    paused_by,
+)
+from eval_pipeline.decisions.production import (
+    UNKNOWN,
+    is_production_known,
+    look_at_production,
+    open_incidents,
+)
 from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.pruning import (
     KEPT_DAYS,
@@ -18,6 +39,7 @@ from eval_pipeline.decisions.release import Refused, allow_activation, approving
 from eval_pipeline.decisions.results import (
     Result,
     latest_result,
+    objections_of_production,
     objections_to,
     propose,
     standing_of,
@@ -35,13 +57,14 @@ from eval_pipeline.decisions.touched import (
 
 # fmt: off
 __all__ = [
-    "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MOST_INCIDENTS", "SIGNS", "Approval",
-    "Change", "Decision", "FailedCheck", "Finding", "Incident", "Incidents", "Keeping", "Kind", "Message",
-    "Objections", "Refused", "Result", "Standing", "Standings", "SuiteSurvey", "Superfluous", "Survey",
-    "Touched", "VersionSurvey", "allow_activation", "approving", "candidates", "change_since", "crashed",
-    "decide", "keep_approval", "latest_result", "live_proposals", "objections", "objections_to",
-    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at", "size_of",
-    "standing_of", "standings_of", "superfluous_files", "survey_of", "touched_rules", "touched_suites",
-    "unusable", "worst",
+    "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MOST_INCIDENTS", "PRODUCTION", "SIGNS",
+    "UNKNOWN", "Approval", "Change", "Decision", "FailedCheck", "Finding", "Incident", "Incidents", "Keeping",
+    "Kind", "Message", "Objections", "Refused", "Result", "Standing", "Standings", "SuiteSurvey",
+    "Superfluous", "Survey", "Touched", "VersionSurvey", "allow_activation", "approving", "candidates",
+    "change_since", "crashed", "decide", "is_production_known", "keep_approval", "latest_result",
+    "live_proposals", "look_at_production", "objections", "objections_of_production", "objections_to",
+    "only_unread_text_changed", "open_incidents", "paused_by", "promote", "propose", "read_approvals",
+    "result_key", "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files", "survey_of",
+    "touched_rules", "touched_suites", "unusable", "worst",
 ]
 # fmt: on

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from eval_pipeline.comparison import ACTIONS, Action, Comparison
 from eval_pipeline.decisions.approvals import INCOMPARABLE, Approval, approved_metrics
+from eval_pipeline.decisions.incidents import Incident
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.suite import ERROR_RATE
 
@@ -202,6 +203,24 @@ def objections(
                 if each.demands
             ),
         ]
+    )
+
+
+def paused_by(incidents: Iterable[Incident], approvals: Iterable[Approval] = ()) -> Objections:
+    """What production says against any deployment: its open critical incidents pause them.
+
+    An approval that names the incident lets the version through that mends it.
+    """
+    approved = approved_metrics(approvals)
+    return Objections(
+        Objection(
+            f"production: deployments are paused while {each.name} is open: {each.findings[0].text}",
+            "blocks",
+            (each.name,),
+            each.name in approved,
+        )
+        for each in incidents
+        if each.severity == "critical" and each.closed_at is None
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from eval_pipeline.files import Violation, is_there
 from eval_pipeline.files.models import Model, field_at, read_model
+from eval_pipeline.monitoring.strata import Sampling
 from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.project import Project
 
@@ -46,6 +47,10 @@ class SuiteProduction(Model):
     """Mask names as well, by what stands before them: best effort."""
     targets: dict[str, Target] = Field(default_factory=dict)
     """Figures by name, each with what it should be."""
+    quality: dict[str, Target] = Field(default_factory=dict)
+    """Measures of sampled answers by name, each with what it should be."""
+    alerts: dict[str, float] = Field(default_factory=dict)
+    """Limits of alerts by name, where others than the usual ones hold."""
 
 
 class Production(Model):
@@ -61,6 +66,8 @@ class Production(Model):
     """After so many days feedback no longer changes a day's figures."""
     window_days: Days = 1
     """Targets are for the figures of so many days together, the last one included."""
+    sampling: Sampling = Field(default_factory=Sampling)
+    """How many requests are drawn to be looked at closely."""
     feedback: dict[str, Scale] = Field(default_factory=lambda: dict.fromkeys(USUAL_FEEDBACK, Scale()))
     """The names of scores that are people's feedback, each with its scale; other scores are left aside."""
     suites: dict[str, SuiteProduction] = Field(default_factory=dict)
@@ -87,6 +94,7 @@ def check_production(project: Project, problems: Problems) -> Production | None:
 
 
 def _unknown_figures(file: Any) -> Iterator[Violation]:
+    from eval_pipeline.monitoring.alerts import ALERT_NAMES
     from eval_pipeline.monitoring.figures import FIGURES
 
     suites = field_at(file, "suites")
@@ -96,3 +104,8 @@ def _unknown_figures(file: Any) -> Iterator[Violation]:
             if name not in FIGURES:
                 remedy = f"Figures: {', '.join(FIGURES)}."
                 yield Violation(("suites", suite, "targets", name), "is not a figure", remedy)
+        alerts = field_at(content, "alerts")
+        for name in alerts if isinstance(alerts, dict) else ():
+            if name not in ALERT_NAMES:
+                remedy = f"Alerts: {', '.join(ALERT_NAMES)}."
+                yield Violation(("suites", suite, "alerts", name), "is not an alert", remedy)
