@@ -1,7 +1,7 @@
 """How often intervals of sampled measures hold the truth, by simulation.
 
 Days of requests in strata of very different sizes and chances, with disliked answers drawn more often, are
-sampled again and again as `monitoring/sampling.py` draws them; the truth is what all requests of the day show.
+sampled again and again as `monitoring/sampling.py` draws them; the truth is what all of its requests show.
 Every world must be covered in 93 to 97 % of the days, or the command fails.
 """
 

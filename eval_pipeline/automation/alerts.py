@@ -55,7 +55,7 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
             changed = look_at_runs(context.instance, incidents, settings.address)
             for message in incidents.undelivered():
                 deliver(message, incidents, context.log)
-            shown = [_shown(incidents.all())] if changed or context.cursor is None else []
+            shown = [shown_incidents(incidents.all())] if changed or context.cursor is None else []
         return dg.SensorResult(
             cursor=LOOKED,
             asset_events=shown,
@@ -167,7 +167,7 @@ def _send(url: str, kind: Kind, title: str, text: str, log: logging.Logger) -> s
     return None if sent else "cannot be reached"
 
 
-def _shown(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
+def shown_incidents(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
     """All incidents, for the UI."""
     open_ = [each for each in incidents if each.closed_at is None]
     return dg.AssetMaterialization(

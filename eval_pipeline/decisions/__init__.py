@@ -25,6 +25,7 @@ from eval_pipeline.decisions.production import (
     is_production_known,
     look_at_production,
     open_incidents,
+    watched_now,
 )
 from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.pruning import (
@@ -65,6 +66,6 @@ __all__ = [
     "live_proposals", "look_at_production", "objections", "objections_of_production", "objections_to",
     "only_unread_text_changed", "open_incidents", "paused_by", "promote", "propose", "read_approvals",
     "result_key", "rules_at", "size_of", "standing_of", "standings_of", "superfluous_files", "survey_of",
-    "touched_rules", "touched_suites", "unusable", "worst",
+    "touched_rules", "touched_suites", "unusable", "watched_now", "worst",
 ]
 # fmt: on

@@ -71,24 +71,47 @@ def look_at_production(
     return changed
 
 
+def watched_now(project: Project, suite: Suite, production: Production) -> list[Watched]:
+    """The alerts of a suite at the last hour that has events; nothing where it has none."""
+    alerts = alerts_for(production.of(suite.name).alerts)
+    with EventStore.of(project) as store:
+        days = store.days(suite.name)
+        ends = list(_hours(store, suite.name, days[-1])) if days else []
+        if not ends:
+            return []
+        watched = {each.alert.name: each for each in _watch_hour(store, suite, production, alerts, ends[-1])}
+    for alert in alerts:
+        if not reads_figures(alert):
+            first = (ends[-1] - alert.window).date() + DAY
+            quality = quality_of(suite, measured_days(project, suite.name, first, days[-1]))
+            watched[alert.name] = watch_quality(alert, quality, ends[-1])
+    return [watched[alert.name] for alert in alerts]
+
+
+def _watch_hour(
+    store: EventStore, suite: Suite, production: Production, alerts: Sequence[Alert], end: datetime.datetime
+) -> list[Watched]:
+    """The alerts on figures of windows that end with an hour."""
+    on_figures = [alert for alert in alerts if reads_figures(alert)]
+    closes = production.closes_after_days
+    figures = {
+        window: next(iter(figures_of(store, suite.name, end - window, end, closes)), None)
+        for window in {alert.window for alert in on_figures}
+    }
+    return [watch_figures(alert, figures[alert.window], end) for alert in on_figures]
+
+
 def _looks(
     project: Project, store: EventStore, suite: Suite, production: Production, now: datetime.datetime
 ) -> Iterator[tuple[str, list[Watched]]]:
     """What every look sees that nobody had before: hours first, then days of samples."""
     alerts = alerts_for(production.of(suite.name).alerts)
-    figures = [alert for alert in alerts if reads_figures(alert)]
     days = store.days(suite.name)
     ends = [end for day in days for end in _hours(store, suite.name, day) if end <= now + HOUR]
     content = _content(store, suite.name, ends[-1] - HOUR) if ends else ""
     looks = _keyed([(f"{PRODUCTION} {suite.name} {end:%Y-%m-%dT%H}", end) for end in ends], content)
     for look, end in _fresh(project, looks):
-        of = {
-            window: next(
-                iter(figures_of(store, suite.name, end - window, end, production.closes_after_days)), None
-            )
-            for window in {alert.window for alert in figures}
-        }
-        yield look, [watch_figures(alert, of[alert.window], end) for alert in figures]
+        yield look, _watch_hour(store, suite, production, alerts, end)
     for alert in alerts:
         if not reads_figures(alert):
             yield from _quality_looks(project, suite, alert, days)

@@ -26,9 +26,8 @@ from eval_pipeline.monitoring.ingesting import FileOutcome, Ingest, open_ingest
 from eval_pipeline.monitoring.keeping import EventStore, Staging
 from eval_pipeline.monitoring.ledger import Delivery, KnownFile, Ledger, Quarantined, Refusal, Segment
 from eval_pipeline.monitoring.masking import mask_column, mask_text
-from eval_pipeline.monitoring.measuring import every_measure
+from eval_pipeline.monitoring.measuring import ACCEPTED, every_measure
 from eval_pipeline.monitoring.quality import (
-    ACCEPTED,
     Estimate,
     MeasuredDay,
     Quality,

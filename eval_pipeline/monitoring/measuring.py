@@ -17,7 +17,7 @@ import msgspec
 from eval_pipeline.answers import Answer, Failure, parse
 from eval_pipeline.files import content_hash, files_hash
 from eval_pipeline.golden import read_cases
-from eval_pipeline.metrics.text import normalize, word_count
+from eval_pipeline.metrics.text import normalize, word_count, words
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite, suite_code
@@ -33,8 +33,12 @@ from eval_pipeline.suite.production import (
 )
 
 MODULE = "production"
+ACCEPTED = "human_accuracy"
+"""What people say of sampled answers: acceptable ones ÷ rated ones. No code measures it."""
 REFUSALS = ("i cannot", "i can't", "i'm sorry", "i am sorry", "as an ai", "i am unable", "i'm unable")
 """How an answer in plain text begins that is none."""
+LONG, DIFFERENT = 50, 0.25
+"""A text of so many words of which so few are different ones says the same again and again."""
 _SHORT = 60
 """Words up to which a text that begins so is a refusal."""
 
@@ -172,14 +176,17 @@ class Measuring:
         """Whether an answer says something, in a size that people can use, and not its source again."""
         texts = list(_texts(served.output))
         least, most = self._declared.words
-        if not least <= word_count(" ".join(texts)) <= most:
+        size, times = word_count(" ".join(texts)), self._declared.times_source
+        if not least <= size <= most:
+            return False
+        if times is not None and size > times * max(word_count(served.source), 1):
             return False
         if self._declared.items is not None:
             with suite_code(self._suite.name, MODULE):
                 count = self._declared.items(served.output)
             if count > self._declared.most_items:
                 return False
-        return not any(is_echo(text, served.source) for text in texts if normalize(text))
+        return not any(is_echo(text, served.source) or _says_it_again(text) for text in texts)
 
     def _unusable(self, text: str) -> Iterator[Measured]:
         """At its worst in everything of which more is better."""
@@ -188,6 +195,12 @@ class Measuring:
         for each in self._declared.measures:
             if each.better == "higher":
                 yield Measured(each.name, 0.0, 1.0)
+
+
+def _says_it_again(text: str) -> bool:
+    """Whether a long text is made of few words, again and again."""
+    own = [word.text for word in words(normalize(text))]
+    return len(own) >= LONG and len(set(own)) < DIFFERENT * len(own)
 
 
 def _refuses_in_words(text: str) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 
 from eval_pipeline.files import content_hash, replacing
 from eval_pipeline.monitoring.keeping import EventStore
-from eval_pipeline.monitoring.measuring import Measuring, canaries_of, every_measure
+from eval_pipeline.monitoring.measuring import ACCEPTED, Measuring, canaries_of, every_measure
 from eval_pipeline.monitoring.sampling import Sample, rows_of, sample_of
 from eval_pipeline.monitoring.settings import Production, Target
 from eval_pipeline.numbers import Unit, limit, number
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDER = "quality"
-ACCEPTED = "human_accuracy"
-"""Sampled answers that people found acceptable ÷ those that they rated."""
 _ABOUT = b"eval_pipeline_quality"
 _KEYS = ("request_id", "stratum", "version", "model", "cluster", "experiment")
 

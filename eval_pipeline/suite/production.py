@@ -16,8 +16,8 @@ Better = Literal["higher", "lower", "neither"]
 HALLUCINATION = "hallucination_rate"
 PROVENANCE = "provenance_verified"
 """The measures that targets and alerts of every suite speak of, where it has them."""
-LONG_SOURCE = 40
-"""Words from which on half of a source, as one piece, is an echo."""
+SHORT_SOURCE, LONG_SOURCE = 8, 40
+"""Below so many words a source may be quoted whole; from so many on, half of it in one piece is an echo."""
 
 
 class RetrievedPassage(NamedTuple):
@@ -67,6 +67,8 @@ class ProductionMeasures:
     measures: tuple[Measure, ...] = ()
     words: tuple[int, int] = (1, 2000)
     """How many words a usable answer has, all its texts together."""
+    times_source: float | None = None
+    """How many times as many words as its source it has at most, where it is made of pieces of it."""
     items: Callable[[Any], int] | None = None
     """Output → how many things it holds, where it is a list."""
     most_items: int = 1000
@@ -82,21 +84,24 @@ class ProductionMeasures:
 NO_MEASURES = ProductionMeasures()
 
 
-def stands_in(quote: str | None, source: str) -> bool:
-    """Whether a quote stands in a source, as words; one that is blank, or most of the source, does not."""
-    words = normalize(quote or "")
-    return occurs_as_words(words, normalize(source)) and not is_echo(words, source)
+def stands_in(quote: str | None, source: str, *, cut: bool = False) -> bool:
+    """Whether a quote stands in a source; one that is blank, or most of the source, does not.
+
+    It stands there as words, unless it may cut them, as labels of characters do.
+    """
+    words, given = normalize(quote or ""), normalize(source)
+    stands = bool(words) and words in given if cut else occurs_as_words(words, given)
+    return stands and not is_echo(words, source)
 
 
 def is_echo(text: str, source: str) -> bool:
     """Whether a text is its source, or, where that is long, half of it or more in one piece."""
     own, given = normalize(text), normalize(source)
-    if not own or own == given:
-        return bool(own)
-    if word_count(given) < LONG_SOURCE:
+    size = word_count(given)
+    if not own or size < SHORT_SOURCE:
         return False
-    inside = own in given and 2 * len(own) >= len(given)
-    return inside or given in own
+    most = own in given and 2 * len(own) >= len(given)
+    return own == given or (size >= LONG_SOURCE and (most or given in own))
 
 
 def share_of(flags: Iterable[bool]) -> Share | None:

@@ -87,7 +87,7 @@ def test_no_order_no_repetition_and_no_delay_changes_a_sample(
     tmp_path_factory: pytest.TempPathFactory, seed: int, parts: int
 ) -> None:
     expected = sampled(tmp_path_factory.mktemp("whole"), [(EVENTS, FEEDBACK)])
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     deliveries: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = [([], []) for _ in range(parts)]
     for row in EVENTS:
         for _ in range(chance.choice([1, 1, 2])):

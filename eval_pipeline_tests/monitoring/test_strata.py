@@ -28,7 +28,11 @@ DAY = datetime.timedelta(days=1)
 
 def test_rates_follow_from_a_week() -> None:
     """1,000 requests of v1 get 5 %, 100 of v2 get 30 of 100, and 10 errors all that there are."""
-    counts = {(None, None, "v1"): 1000, (None, None, "v2"): 100, ("error", None, "v1"): 10}
+    counts: dict[tuple[str | None, str | None, str | None], int] = {
+        (None, None, "v1"): 1000,
+        (None, None, "v2"): 100,
+        ("error", None, "v1"): 10,
+    }
     rates = rates_from(MONDAY, counts, Sampling())
     assert rates.base == 0.05
     assert rates.rate(rates.stratum(None, None, "v1")) == 0.05

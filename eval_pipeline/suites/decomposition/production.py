@@ -77,7 +77,7 @@ MEASURES = ProductionMeasures(
         ),
         Measure("relationships_linked", "Relationships between two concepts of the answer ÷ all.", linked),
     ),
-    words=(5, 5000),
+    words=(20, 5000),
     items=lambda output: len(output.concepts),
     most_items=60,
     source=lambda given: str(given.source_text),

@@ -68,7 +68,7 @@ MEASURES = ProductionMeasures(
             better="lower",
         ),
     ),
-    words=(1, 200),
+    words=(1, 80),
     items=lambda output: len(output.citations or ()),
     most_items=10,
     refuses=refuses,

@@ -25,17 +25,17 @@ def made_up(served: Served) -> Share | None:
     )
 
 
-def unlinked(served: Served) -> Share | None:
-    """Mentions that are said to have no entry ÷ mentions of the answer."""
+def linked(served: Served) -> Share | None:
+    """Mentions of the answer that have an entry ÷ those it has."""
     given, _ = predictions(served.output)
-    return share_of(each.is_nil for each in given.values())
+    return share_of(bool(each.kb_id) for each in given.values())
 
 
 MEASURES = ProductionMeasures(
     measures=(
         Measure("mentions_answered", "Mentions with one entry, or none by decision ÷ mentions.", answered),
         Measure(HALLUCINATION, "Links of mentions that nobody asked about ÷ links.", made_up, better="lower"),
-        Measure("nil_rate", "Mentions without an entry ÷ mentions of the answer.", unlinked, "neither"),
+        Measure("mentions_linked", "Mentions that have an entry ÷ mentions of the answer.", linked),
     ),
     words=(1, 5000),
     items=lambda output: max((len(each.candidates) for each in output.mentions), default=0),

@@ -24,14 +24,20 @@ def placed(served: Served) -> Share | None:
     """Entities whose text stands at their offsets ÷ entities."""
     text = served.input.text if served.input else served.source
     return share_of(
-        stands_in(each.text, text) and normalize(text[each.start : each.end]) == normalize(each.text)
+        stands_in(each.text, text, cut=True)
+        and normalize(text[each.start : each.end]) == normalize(each.text)
         for each in distinct(served)
     )
 
 
 def made_up(served: Served) -> Share | None:
     """Entities whose text stands nowhere in the source ÷ entities."""
-    return share_of(not stands_in(each.text, served.source) for each in distinct(served))
+    return share_of(not stands_in(each.text, served.source, cut=True) for each in distinct(served))
+
+
+def found(served: Served) -> Share:
+    """Whether there is an entity at all."""
+    return Share(float(bool(served.output.entities)))
 
 
 def known_types(served: Served) -> Share | None:
@@ -45,9 +51,11 @@ MEASURES = ProductionMeasures(
         Measure(
             HALLUCINATION, "Entities that stand nowhere in the text ÷ entities.", made_up, better="lower"
         ),
+        Measure("found_any", "Answers with an entity ÷ answers; texts without one are rare.", found),
         Measure("known_types", "Entities of a listed type ÷ entities.", known_types),
     ),
     words=(0, 5000),
+    times_source=2.0,
     items=lambda output: len(output.entities),
     most_items=200,
     source=lambda given: str(given.text),

@@ -13,6 +13,6 @@ MEASURES = ProductionMeasures(
     measures=(Measure("distinct_results", "Documents that are listed once ÷ entries.", distinct),),
     words=(1, 20_000),
     items=lambda output: len(output.results),
-    most_items=1000,
+    most_items=100,
     source=lambda given: str(given.query),
 )
