@@ -44,7 +44,7 @@ class Probed:
         folder = PROJECT.golden(name)
         golden = read_cases(self.suite, folder, Problems())
         self.cases: list[Case[Any, Any]] = [each.case for each in golden][:MOST_CASES]
-        self.resources = self.suite.resources(folder / "resources") if self.suite.resources else None
+        self.resources: Any = self.suite.resources(folder / "resources") if self.suite.resources else None
         self.probes: Probes = make_probes(self.suite, self.cases, Context(resources=self.resources), {})
         self.measuring = Measuring(self.suite, canaries_of(PROJECT, self.suite))
 

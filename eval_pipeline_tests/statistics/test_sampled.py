@@ -96,7 +96,7 @@ def test_order_does_not_matter(rows: list[tuple[int, int, float, str]], random: 
 def test_what_cannot_be_is_refused(
     part: list[float], whole: list[float], chances: list[float], strata: list[str]
 ) -> None:
-    with pytest.raises(ValueError, match="must|chance"):
+    with pytest.raises(ValueError, match=r"must|chance"):
         sampled_rate(part, whole, chances, strata)
 
 
