@@ -196,8 +196,9 @@ def compare_sides(before: Side, after: Side, confidence: float = 0.95) -> Differ
     variance = float(np.sum(np.square(joined)))
     own = [float(np.sum(np.square(list(each.values())))) for each in sides]
     if variance <= ROUNDING**2:
-        same = abs(difference) <= ROUNDING
-        return unknown._replace(p_value=1.0, low=0.0, high=0.0, error=0.0) if same else unknown
+        # All are alike on each side: no less than by tossing a coin for everybody on the smaller one.
+        chance = 1.0 if abs(difference) <= ROUNDING else min(2 * 0.5 ** min(counts), 1.0)
+        return unknown._replace(p_value=chance, low=difference, high=difference, error=0.0)
     freedom = sum(own) ** 2 / sum(each**2 / (count - 1) for each, count in zip(own, counts, strict=True))
     error = float(np.sqrt(variance))
     reach = float(t_quantile(freedom, 1 - (1 - level(confidence, "the confidence")) / 2)) * error

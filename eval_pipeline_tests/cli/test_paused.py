@@ -1,4 +1,4 @@
-"""Open critical incidents of production stop `gate` and `prompt activate`: until they recover, or approved."""
+"""Open critical incidents of production stop `gate` and `prompt activate`, unless they are approved."""
 
 from __future__ import annotations
 
