@@ -39,6 +39,8 @@ REFUSALS = ("i cannot", "i can't", "i'm sorry", "i am sorry", "as an ai", "i am 
 """How an answer in plain text begins that is none."""
 LONG, DIFFERENT = 50, 0.25
 """A text of so many words of which so few are different ones says the same again and again."""
+_REMEMBERED = 1000
+"""So many answers are remembered: the same question is often asked, and answered, again."""
 _SHORT = 60
 """Words up to which a text that begins so is a refusal."""
 
@@ -111,31 +113,37 @@ class Measuring:
         self._suite = suite
         self._canaries = canaries
         self._declared = measures_of(suite)
+        self._known: dict[tuple[str, str, tuple[RetrievedPassage, ...]], tuple[Measured, ...]] = {}
 
     @property
     def identity(self) -> str:
         """The hash of what decides on numbers besides the answers."""
         return content_hash([code_of(self._suite), self._canaries, self._suite.name])
 
-    def measure(self, row: Mapping[str, Any]) -> Iterator[Measured]:
+    def measure(self, row: Mapping[str, Any]) -> tuple[Measured, ...]:
         """What an event's answer shows; nothing where it failed, or where its text was not recorded."""
-        text = row["output"]
-        if row["error"] is not None or text is None:
-            return
+        if row["error"] is not None or row["output"] is None:
+            return ()
         retrieved = tuple(
             RetrievedPassage(each["id"] or "", each["text"] or "") for each in row["retrieved"] or ()
         )
+        asked = row["input"] or "", row["output"], retrieved
+        if asked not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[asked] = tuple(self._measure(*asked))
+        return self._known[asked]
+
+    def _measure(self, given: str, text: str, retrieved: tuple[RetrievedPassage, ...]) -> Iterator[Measured]:
         parsed = parse(self._answer(text, retrieved), self._suite.output)
         if isinstance(parsed, Failure):
-            refused = _refuses_in_words(text)
             yield Measured(CONTRACT.name, 0.0, 1.0)
-            yield Measured(REFUSED.name, float(refused), 1.0)
+            yield Measured(REFUSED.name, float(_refuses_in_words(text)), 1.0)
             yield from self._unusable(text)
             return
-        given, source = self._source(row["input"] or "")
-        served = Served(given, source, parsed.output, retrieved, self._canaries)
-        yield Measured(CONTRACT.name, 1.0, 1.0)
+        served = Served(*self._source(given), parsed.output, retrieved, self._canaries)
         refused = self._refuses(parsed.output)
+        yield Measured(CONTRACT.name, 1.0, 1.0)
         yield Measured(REFUSED.name, float(refused), 1.0)
         if not refused and not self._is_usable(served):
             yield from self._unusable(text)

@@ -5,6 +5,7 @@ A suite says it in a module `production` of its own, as `MEASURES`, which nothin
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from eval_pipeline.metrics.text import normalize, occurs_as_words, word_count
@@ -89,15 +90,21 @@ def stands_in(quote: str | None, source: str, *, cut: bool = False) -> bool:
 
     It stands there as words, unless it may cut them, as labels of characters do.
     """
-    words, given = normalize(quote or ""), normalize(source)
+    words, given = normalize(quote or ""), _read(source)[0]
     stands = bool(words) and words in given if cut else occurs_as_words(words, given)
     return stands and not is_echo(words, source)
 
 
+@lru_cache(maxsize=2**6)
+def _read(source: str) -> tuple[str, int]:
+    """A source as it is compared, and its number of words; all quotes of an answer are looked for in one."""
+    normalized = normalize(source)
+    return normalized, word_count(normalized)
+
+
 def is_echo(text: str, source: str) -> bool:
     """Whether a text is its source, or, where that is long, half of it or more in one piece."""
-    own, given = normalize(text), normalize(source)
-    size = word_count(given)
+    own, (given, size) = normalize(text), _read(source)
     if not own or size < SHORT_SOURCE:
         return False
     most = own in given and 2 * len(own) >= len(given)

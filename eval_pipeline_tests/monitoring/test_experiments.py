@@ -12,7 +12,7 @@ from eval_pipeline.monitoring import (
     event_table,
     measure_day,
 )
-from eval_pipeline.suite.production import HALLUCINATION
+from eval_pipeline.suite.production import HALLUCINATION, Better
 from eval_pipeline_tests.monitoring.served import EVERYTHING, LATER, MONDAY, opened, served
 from eval_pipeline_tests.monitoring.test_quality import SUITE
 
@@ -90,7 +90,7 @@ def test_a_version_without_requests(tmp_path: Path) -> None:
     [("higher", 0.1, "better"), ("higher", -0.1, "worse"), ("lower", 0.1, "worse"), ("lower", -0.1, "better"),
      ("neither", 0.1, "different")],
 )  # fmt: skip
-def test_directions(better: str, difference: float, verdict: str) -> None:
+def test_directions(better: Better, difference: float, verdict: str) -> None:
     contrast = Contrast(
         "x",
         "fraction",
@@ -102,6 +102,6 @@ def test_directions(better: str, difference: float, verdict: str) -> None:
         None,
         0.01,
         0.02,
-        (50, 50),  # type: ignore[arg-type]
+        (50, 50),
     )
     assert contrast.verdict == verdict

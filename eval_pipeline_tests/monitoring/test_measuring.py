@@ -151,7 +151,7 @@ def test_an_answer_that_satisfies_no_contract() -> None:
 
 @pytest.mark.parametrize("event", [row(None), row("{}", error="timeout")])
 def test_what_was_not_recorded_or_failed_is_not_measured(event: dict[str, Any]) -> None:
-    assert list(probed("decomposition").measuring.measure(event)) == []
+    assert probed("decomposition").measuring.measure(event) == ()
 
 
 SOURCE = "Coral reefs host algae. " + "The algae feed the coral with sugar from sunlight. " * 8

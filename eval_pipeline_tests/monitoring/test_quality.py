@@ -6,6 +6,7 @@ import pytest
 
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import (
+    ACCEPTED,
     Estimate,
     MeasuredDay,
     Production,
@@ -17,7 +18,6 @@ from eval_pipeline.monitoring import (
     measured_days,
     quality_of,
 )
-from eval_pipeline.monitoring.quality import ACCEPTED
 from eval_pipeline.monitoring.sampling import sample_file
 from eval_pipeline.project import Project
 from eval_pipeline.suite.production import HALLUCINATION, PROVENANCE
