@@ -19,6 +19,7 @@ from eval_pipeline.decisions import (
     watched_now,
 )
 from eval_pipeline.monitoring import event_table, measure_day
+from eval_pipeline.monitoring.simulating import INCIDENT_HOURS, Plan, simulated_day
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
 from eval_pipeline.suite.production import HALLUCINATION
@@ -69,6 +70,26 @@ def test_a_planted_incident_raises_its_alert_and_no_other(tmp_path: Path) -> Non
     assert moment(found.opened_at) == MONDAY + 3 * HOUR
     assert moment(found.closed_at) == MONDAY + 5 * HOUR
     assert not look(project)
+
+
+def test_the_simulators_incident_raises_the_right_alerts_and_no_others(tmp_path: Path) -> None:
+    plan = Plan("decomposition", ["v1"], MONDAY.date(), 2, 2000, seed=1)
+    rows = [
+        {name: value for name, value in each.items() if name != "feedback"}
+        | {"at": datetime.datetime.fromisoformat(each["at"])}
+        for number in range(plan.days)
+        for each in simulated_day(plan, plan.first + number * DAY)
+    ]
+    project = keep(tmp_path, rows)
+    look(project)
+    found = {each.subject.rpartition(" ")[2]: each for each in incidents(project)}
+    assert {name: each.severity for name, each in found.items()} == {
+        "error_rate": "critical",
+        "latency_p95_ms": "warning",
+    }
+    for each in found.values():
+        assert moment(each.opened_at) == MONDAY + (INCIDENT_HOURS[0] + 1) * HOUR
+        assert moment(each.closed_at) == MONDAY + (INCIDENT_HOURS[-1] + 2) * HOUR
 
 
 def test_watched_hour_by_hour_it_is_the_same_incident(tmp_path: Path) -> None:
