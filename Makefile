@@ -74,6 +74,7 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.report_page
 	$(BIN)/python -m benchmarks.events
 	$(BIN)/python -m benchmarks.events --kills 20
+	$(BIN)/python -m benchmarks.production_estimates
 
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install

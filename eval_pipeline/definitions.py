@@ -19,6 +19,7 @@ def build_definitions(project: Project) -> dg.Definitions:
     jobs = {suite: orchestration.build_job(suite, chain) for suite, chain in chains.items()}
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
     events, figures = orchestration.build_production_jobs(suites)
+    samples = orchestration.build_quality_job(suites)
     pruning = orchestration.build_prune_job(project)
     unloaded_jobs = [orchestration.build_broken_job(asset) for asset in unloaded]
     return dg.Definitions(
@@ -28,9 +29,10 @@ def build_definitions(project: Project) -> dg.Definitions:
             *orchestration.build_summaries(project),
             *orchestration.build_pages(project, suites),
             *orchestration.build_production(project, suites, production),
+            *orchestration.build_quality(project, suites, production),
             automation.ALERTS,
         ],
-        jobs=[*jobs.values(), *unloaded_jobs, events, figures, pruning],
+        jobs=[*jobs.values(), *unloaded_jobs, events, figures, samples, pruning],
         schedules=[
             *(
                 schedule
@@ -38,12 +40,14 @@ def build_definitions(project: Project) -> dg.Definitions:
                 for schedule in automation.build_schedules(suite, job, project, configured)
             ),
             automation.build_production_schedule(project, production, figures, configured),
+            automation.build_quality_schedule(project, production, samples, configured),
             automation.build_prune_schedule(pruning, configured),
         ],
         sensors=[
             *automation.build_sensors(list(jobs), list(jobs.values()), project),
             *automation.build_broken_sensor(broken, unloaded_jobs),
             automation.build_event_sensor(project, production, [events, figures]),
+            automation.build_watching(project, suites, production),
             automation.build_alerts(project, configured),
             automation.build_page_sensor(project),
         ],

@@ -66,6 +66,8 @@ class Automation(Model):
     """What nobody needs any more is deleted."""
     production: Cron = "20 0 * * *"
     """The figures of the day that ended, for every suite with events of production."""
+    samples: Cron = "15 * * * *"
+    """Samples of production are brought up to date, and measured."""
     ui: str | None = None
     """Where alerts link to; by default the UI that runs, as far as EVAL_PIPELINE_UI names it."""
 

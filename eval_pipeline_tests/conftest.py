@@ -54,6 +54,8 @@ SLOW = (
     "decisions/test_measure.py",
     "decisions/test_laid_over.py",
     "cli/test_prune.py",
+    "cli/test_paused.py",
+    "decisions/test_production.py",
     "cli/test_environment.py",
     "test_text_suite.py",
     "monitoring/test_kills.py",

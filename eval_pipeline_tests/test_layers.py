@@ -81,6 +81,7 @@ OF_SEVERAL_MODULES = {
     "automation/test_daemon.py",
     "cli/test_commands.py",
     "cli/test_environment.py",
+    "cli/test_paused.py",
     "declarative/test_documented.py",
     "engines/test_faults.py",
     "engines/test_kills.py",

@@ -55,7 +55,7 @@ def build_alerts(project: Project, settings: Automation) -> dg.SensorDefinition:
             changed = look_at_runs(context.instance, incidents, settings.address)
             for message in incidents.undelivered():
                 deliver(message, incidents, context.log)
-            shown = [_shown(incidents.all())] if changed or context.cursor is None else []
+            shown = [shown_incidents(incidents.all())] if changed or context.cursor is None else []
         return dg.SensorResult(
             cursor=LOOKED,
             asset_events=shown,
@@ -117,7 +117,13 @@ def text_of(message: Message) -> tuple[str, str]:
     title = TITLES[message.kind].format(severity=incident.severity.capitalize(), subject=incident.subject)
     if message.kind == "recovered":
         lasted = (incident.closed_at or incident.opened_at) - incident.opened_at
-        news = "Answers arrive again" if incident.is_outage else "Every check passes again"
+        news = (
+            "Answers arrive again"
+            if incident.is_outage
+            else "It is within its limit again"
+            if incident.in_production
+            else "Every check passes again"
+        )
         return title, f"{news}, after {_duration(lasted)}."
     worst = sorted(incident.findings, key=lambda each: each.severity != "critical")
     lines = [f"{each.check}: {each.text}\n{each.link}" for each in worst[:MOST_FINDINGS]]
@@ -161,7 +167,7 @@ def _send(url: str, kind: Kind, title: str, text: str, log: logging.Logger) -> s
     return None if sent else "cannot be reached"
 
 
-def _shown(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
+def shown_incidents(incidents: Sequence[Incident]) -> dg.AssetMaterialization:
     """All incidents, for the UI."""
     open_ = [each for each in incidents if each.closed_at is None]
     return dg.AssetMaterialization(

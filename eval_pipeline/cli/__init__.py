@@ -48,6 +48,8 @@ COMMANDS = {
     "dashboard": "Write one page over all suites: where everything stands, and how it went.",
     "history": "Show how a suite's numbers went over time, or export them.",
     "production": "Show the figures of a suite in production.",
+    "quality": "Estimate how good answers in production are, from samples.",
+    "alerts": "Show what is watched in production, and which incidents are open.",
     "events": "Take in events of production, and show what became of them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "golden": "Check golden sets, probe them, and sign them off.",

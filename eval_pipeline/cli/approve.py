@@ -154,18 +154,17 @@ def _result(result: decisions.Result, metrics: tuple[str, ...], against: str, si
     standings = result.standings(since=since)
     standing = standings.baseline if against == BASELINE else _standing(result, standings, against)
     evaluation, comparison = result.evaluation, standing.comparison if standing else None
-    open_ = [
-        each
-        for each in decisions.objections_to(result.bench, evaluation, standings).holding
-        if not each.against
-    ]
+    bench = result.bench
+    paused = decisions.objections_of_production(bench, evaluation, standings).holding
+    holding = [*decisions.objections_to(bench, evaluation, standings).holding, *paused]
+    open_ = [each for each in holding if not each.against]
     possible = set(standing.open if standing else ())
     if against == BASELINE:  # what the evaluation itself lacks is approved where it meets the baseline
         possible.update(name for each in open_ for name in each.metrics)
     _stop_unless_possible(metrics, possible)
     return _Subject(
         comparison.before if comparison else "nothing",
-        decisions.result_key(evaluation, comparison, result.bench.gates),
+        decisions.result_key(evaluation, comparison, bench.gates),
         standing.conclusion if standing else "; ".join(each.text for each in open_),
         comparison.identities[0] if comparison and comparison.identities else None,
         sorted(possible - set(metrics)),

@@ -91,6 +91,8 @@ def command(
         with replacing(junit) as temporary:
             temporary.write_bytes(to_junit(lines))
     _print(lines, untouched)
+    if not decisions.is_production_known(project):
+        say(f"{decisions.UNKNOWN}: no shared database is configured, and this one has no events")
     say(f"Report: {shown_path(json_file or project.state / LAST_REPORT)}")
     context.exit(decisions.EXIT_CODES[decisions.worst(each.state for each in lines)])
 

@@ -108,11 +108,12 @@ def _line(
         unsigned = outcome.unsigned
         if change and of_base and unsigned and not unsigned.blocking:
             unsigned = decisions.altered_cases(bench, change, touched) or unsigned
+        paused = decisions.objections_of_production(bench, outcome.evaluation, outcome.standings)
         decision = decisions.decide(
             cause,
             outcome.evaluation,
             outcome.standings,
-            outcome.objections,
+            decisions.Objections([*outcome.objections, *paused]),
             unsigned=unsigned,
             unread_text=unread,
             rules=rules,

@@ -21,7 +21,15 @@ from eval_pipeline.decisions.gate import (
     unusable,
     worst,
 )
-from eval_pipeline.decisions.incidents import COMPLETE, Finding, Incident, Incidents, Kind, Message
+from eval_pipeline.decisions.incidents import (
+    COMPLETE,
+    PRODUCTION,
+    Finding,
+    Incident,
+    Incidents,
+    Kind,
+    Message,
+)
 from eval_pipeline.decisions.laid_over import measured_tree, named_by_whose
 from eval_pipeline.decisions.measure import (
     TouchedMeasure,
@@ -38,6 +46,14 @@ from eval_pipeline.decisions.objections import (
     Standings,
     objections,
     of_measure,
+    paused_by,
+)
+from eval_pipeline.decisions.production import (
+    UNKNOWN,
+    is_production_known,
+    look_at_production,
+    open_incidents,
+    watched_now,
 )
 from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.pruning import (
@@ -52,6 +68,7 @@ from eval_pipeline.decisions.release import Refused, allow_activation, approving
 from eval_pipeline.decisions.results import (
     Result,
     latest_result,
+    objections_of_production,
     objections_to,
     propose,
     standing_of,
@@ -70,14 +87,16 @@ from eval_pipeline.decisions.touched import (
 # fmt: off
 __all__ = [
     "ALL_VERSIONS", "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MEASURE",
-    "MOST_INCIDENTS", "SIGNS", "Approval", "Change", "Decision", "FailedCheck", "Finding", "Incident",
-    "Incidents", "Keeping", "Kind", "Message", "Objections", "Refused", "Result", "Standing", "Standings",
-    "State", "SuiteSurvey", "Superfluous", "Survey", "Touched", "TouchedMeasure", "VersionSurvey",
-    "allow_activation", "altered_cases", "approvals_of", "approving", "candidates", "change_since",
-    "crashed", "decide", "engines_at", "keep_approval", "latest_result", "live_proposals", "lost",
-    "lost_suites", "measured_tree", "named_by_whose", "objections", "objections_to", "of_measure",
-    "only_unread_text_changed", "promote", "propose", "read_approvals", "result_key", "rules_at",
-    "size_of", "standing_of", "standings_of", "stray_prompts", "superfluous_files", "survey_of",
-    "touched_measure", "touched_measures", "touched_rules", "touched_suites", "unusable", "worst",
+    "MOST_INCIDENTS", "PRODUCTION", "SIGNS", "UNKNOWN", "Approval", "Change", "Decision", "FailedCheck",
+    "Finding", "Incident", "Incidents", "Keeping", "Kind", "Message", "Objections", "Refused", "Result",
+    "Standing", "Standings", "State", "SuiteSurvey", "Superfluous", "Survey", "Touched",
+    "TouchedMeasure", "VersionSurvey", "allow_activation", "altered_cases", "approvals_of", "approving",
+    "candidates", "change_since", "crashed", "decide", "engines_at", "is_production_known",
+    "keep_approval", "latest_result", "live_proposals", "look_at_production", "lost", "lost_suites",
+    "measured_tree", "named_by_whose", "objections", "objections_of_production", "objections_to",
+    "of_measure", "only_unread_text_changed", "open_incidents", "paused_by", "promote", "propose",
+    "read_approvals", "result_key", "rules_at", "size_of", "standing_of", "standings_of",
+    "stray_prompts", "superfluous_files", "survey_of", "touched_measure", "touched_measures",
+    "touched_rules", "touched_suites", "unusable", "watched_now", "worst",
 ]
 # fmt: on

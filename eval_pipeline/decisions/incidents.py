@@ -32,6 +32,8 @@ COMPLETE = "complete"
 """The check that fails where too few answers arrived for a verdict: an outage."""
 OUTAGE = "outage: "
 """Before the subject of an outage."""
+PRODUCTION = "production"
+"""The second word of the subject of what users get: a suite, this, and what is watched."""
 
 Kind = Literal["opened", "worse", "recovered"]
 
@@ -62,6 +64,16 @@ class Incident(msgspec.Struct, frozen=True):
         return self.subject.startswith(OUTAGE)
 
     @property
+    def in_production(self) -> bool:
+        """Whether it is about what users get, and not about an evaluation."""
+        return self.subject.split(" ")[1:2] == [PRODUCTION]
+
+    @property
+    def name(self) -> str:
+        """How an approval names it."""
+        return f"incident-{self.number}"
+
+    @property
     def suite(self) -> str:
         """The suite whose version it is: a subject is a suite and a version."""
         return self.subject.removeprefix(OUTAGE).partition(" ")[0]
@@ -86,14 +98,24 @@ class Incidents(Stored):
     def look_at(self, run: str, subject: str, findings: Sequence[Finding], *, may_open: bool = True) -> bool:
         """Take in what a run found about a subject; whether anything changed. A run counts once."""
         with self._database.writing("incidents") as connection:
-            statement = self._database.insert(self._runs).values(run=run)
-            if not connection.execute(
-                statement.on_conflict_do_nothing(index_elements=["run"]).returning(self._runs.c.run)
-            ).first():
+            if not self._is_new(connection, run):
                 return False
             lost = [each for each in findings if each.check == COMPLETE]
             changed = self._take_in(connection, OUTAGE + subject, lost, may_open)
             return changed if lost else self._take_in(connection, subject, findings, may_open) or changed
+
+    def look_at_all(self, look: str, found: Mapping[str, Sequence[Finding]]) -> bool:
+        """Take in what a look found about several subjects; whether anything changed. A look counts once."""
+        with self._database.writing("incidents") as connection:
+            if not self._is_new(connection, look):
+                return False
+            changed = [self._take_in(connection, *each, may_open=True) for each in found.items()]
+            return any(changed)
+
+    def _is_new(self, connection: Connection, run: str) -> bool:
+        statement = self._database.insert(self._runs).values(run=run)
+        once = statement.on_conflict_do_nothing(index_elements=["run"]).returning(self._runs.c.run)
+        return connection.execute(once).first() is not None
 
     def _take_in(
         self, connection: Connection, subject: str, findings: Sequence[Finding], may_open: bool
@@ -127,6 +149,14 @@ class Incidents(Stored):
         """Incidents, the open ones first, then the latest."""
         table = self._incidents
         statement = table.select().order_by(table.c.closed_at.is_not(None), table.c.number.desc()).limit(most)
+        with self._database.reading() as connection:
+            return [_incident(row) for row in connection.execute(statement)]
+
+    def open_in_production(self, suite: str) -> list[Incident]:
+        """The open incidents of what users of a suite get, oldest first."""
+        table = self._incidents
+        mine = table.c.subject.startswith(f"{suite} {PRODUCTION} ", autoescape=True)
+        statement = table.select().where(table.c.closed_at.is_(None), mine).order_by(table.c.number)
         with self._database.reading() as connection:
             return [_incident(row) for row in connection.execute(statement)]
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from eval_pipeline.comparison import ACTIONS, Action, Comparison
 from eval_pipeline.decisions.approvals import INCOMPARABLE, Approval, approved_metrics
+from eval_pipeline.decisions.incidents import Incident
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.suite import ERROR_RATE
 
@@ -215,6 +216,24 @@ def of_measure(text: str, approvals: Iterable[Approval]) -> Objections:
     given = [each for each in approvals if MEASURE in each.metrics]
     said = "".join(f". {each.summary}" for each in given)
     return Objections([Objection(f"{text}{said}", "blocks", (MEASURE,), bool(given))])
+
+
+def paused_by(incidents: Iterable[Incident], approvals: Iterable[Approval] = ()) -> Objections:
+    """What production says against any deployment: its open critical incidents pause them.
+
+    An approval that names the incident lets the version through that mends it.
+    """
+    approved = approved_metrics(approvals)
+    return Objections(
+        Objection(
+            f"production: deployments are paused while {each.name} is open: {each.findings[0].text}",
+            "blocks",
+            (each.name,),
+            each.name in approved,
+        )
+        for each in incidents
+        if each.severity == "critical" and each.closed_at is None
+    )
 
 
 def _of_evaluation(evaluation: Evaluation, approved: set[str]) -> Iterator[Objection]:

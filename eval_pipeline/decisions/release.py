@@ -3,7 +3,7 @@
 import datetime
 
 from eval_pipeline.decisions.objections import Objections, Standing, Standings
-from eval_pipeline.decisions.results import Result, objections_to
+from eval_pipeline.decisions.results import Result, objections_of_production, objections_to
 from eval_pipeline.store import Baseline, keep_baseline
 
 
@@ -36,13 +36,16 @@ def promote(result: Result, standings: Standings, person: str, reason: str) -> B
 def allow_activation(result: Result) -> Standing | None:
     """Refuse what the numbers do not allow; else how it stands against what it replaces, or the baseline."""
     standings = result.standings(activating=True)
-    _refuse_what_is_held(result, standings)
+    _refuse_what_is_held(result, standings, deploying=True)
     return standings.all[-1] if standings.all else None
 
 
-def _refuse_what_is_held(result: Result, standings: Standings) -> None:
+def _refuse_what_is_held(result: Result, standings: Standings, *, deploying: bool = False) -> None:
     """Refuse what speaks against a release, with what a person may do about it."""
     against = objections_to(result.bench, result.evaluation, standings)
+    if deploying:
+        paused = objections_of_production(result.bench, result.evaluation, standings)
+        against = Objections([*against, *paused])
     if not against.holding:
         return
     lines = list(dict.fromkeys(each.text for each in against.holding))

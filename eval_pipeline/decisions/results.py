@@ -8,7 +8,15 @@ from pathlib import Path
 from eval_pipeline import stages
 from eval_pipeline.comparison import Comparison
 from eval_pipeline.decisions.approvals import Approval, approvals_of, result_key
-from eval_pipeline.decisions.objections import FailedCheck, Objections, Standing, Standings, objections
+from eval_pipeline.decisions.objections import (
+    FailedCheck,
+    Objections,
+    Standing,
+    Standings,
+    objections,
+    paused_by,
+)
+from eval_pipeline.decisions.production import open_incidents
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, Proposal, Scored
@@ -81,6 +89,14 @@ def objections_to(
     """What speaks against an evaluation, its comparisons and its run."""
     approvals = _own_approvals(bench, evaluation, standings.baseline)
     return objections(evaluation, standings.all, approvals, failed, standings.missing)
+
+
+def objections_of_production(
+    bench: stages.Workbench, evaluation: Evaluation, standings: Standings
+) -> Objections:
+    """What speaks against deploying an evaluated version now, whatever its numbers are."""
+    incidents = open_incidents(bench.project, bench.suite.name)
+    return paused_by(incidents or (), _own_approvals(bench, evaluation, standings.baseline))
 
 
 def _own_approvals(

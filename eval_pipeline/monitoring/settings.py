@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from eval_pipeline.files import Violation, is_there
 from eval_pipeline.files.models import Model, field_at, read_model
-from eval_pipeline.problems import Problems, without_problems
+from eval_pipeline.monitoring.strata import Sampling
+from eval_pipeline.problems import BadInput, Problems, without_problems
 from eval_pipeline.project import Project
 
 FILE = "production.yaml"
@@ -46,6 +48,10 @@ class SuiteProduction(Model):
     """Mask names as well, by what stands before them: best effort."""
     targets: dict[str, Target] = Field(default_factory=dict)
     """Figures by name, each with what it should be."""
+    quality: dict[str, Target] = Field(default_factory=dict)
+    """Measures of sampled answers by name, each with what it should be."""
+    alerts: dict[str, float] = Field(default_factory=dict)
+    """Limits of alerts by name, where others than the usual ones hold."""
 
 
 class Production(Model):
@@ -61,6 +67,8 @@ class Production(Model):
     """After so many days feedback no longer changes a day's figures."""
     window_days: Days = 1
     """Targets are for the figures of so many days together, the last one included."""
+    sampling: Sampling = Field(default_factory=Sampling)
+    """How many requests are drawn to be looked at closely."""
     feedback: dict[str, Scale] = Field(default_factory=lambda: dict.fromkeys(USUAL_FEEDBACK, Scale()))
     """The names of scores that are people's feedback, each with its scale; other scores are left aside."""
     suites: dict[str, SuiteProduction] = Field(default_factory=dict)
@@ -83,16 +91,37 @@ def read_production(project: Project) -> Production:
 def check_production(project: Project, problems: Problems) -> Production | None:
     """The same, or None where the file has problems."""
     path = project.root / FILE
-    return read_model(path, Production, problems, _unknown_figures) if is_there(path) else Production()
+    check = partial(_unknown_names, project)
+    return read_model(path, Production, problems, check) if is_there(path) else Production()
 
 
-def _unknown_figures(file: Any) -> Iterator[Violation]:
+def _unknown_names(project: Project, file: Any) -> Iterator[Violation]:
+    """Figures, measures and alerts that there are not."""
+    from eval_pipeline.monitoring.alerts import ALERT_NAMES
     from eval_pipeline.monitoring.figures import FIGURES
 
     suites = field_at(file, "suites")
     for suite, content in suites.items() if isinstance(suites, dict) else ():
-        targets = field_at(content, "targets")
-        for name in targets if isinstance(targets, dict) else ():
-            if name not in FIGURES:
-                remedy = f"Figures: {', '.join(FIGURES)}."
-                yield Violation(("suites", suite, "targets", name), "is not a figure", remedy)
+        quality = field_at(content, "quality")
+        kinds = (
+            ("targets", "a figure", "Figures", FIGURES),
+            ("alerts", "an alert", "Alerts", ALERT_NAMES),
+            ("quality", "a measure of this suite", "Measures", _measures(project, suite) if quality else ()),
+        )
+        for field, what, several, known in kinds:
+            given = field_at(content, field)
+            for name in given if isinstance(given, dict) else ():
+                if name not in known:
+                    remedy = f"{several}: {', '.join(known)}."
+                    yield Violation(("suites", suite, field, name), f"is not {what}", remedy)
+
+
+def _measures(project: Project, suite: str) -> tuple[str, ...]:
+    """What is measured of a suite's answers; nothing of one that is not there."""
+    from eval_pipeline.loading import find_suite
+    from eval_pipeline.monitoring.measuring import ACCEPTED, every_measure
+
+    try:
+        return (*every_measure(find_suite(project, suite)), ACCEPTED)
+    except BadInput:
+        return ()

@@ -13,13 +13,20 @@ from eval_pipeline.orchestration.production import (
     figures_key,
 )
 from eval_pipeline.orchestration.pruning import build_prune_job
+from eval_pipeline.orchestration.quality import (
+    QUALITY_JOB,
+    build_quality,
+    build_quality_job,
+    quality_key,
+    sample_key,
+)
 from eval_pipeline.orchestration.resources import build_resources
 
 # fmt: off
 __all__ = [
-    "ACTIVE_PASSES", "FIGURES_JOB", "INGEST_JOB", "build_broken", "build_broken_job", "build_chain",
-    "build_job", "build_pages", "build_production", "build_production_jobs", "build_prune_job",
-    "build_resources", "build_summaries", "evaluation_job", "figures_key", "partitions_of", "refresh_pages",
-    "suite_of_job",
+    "ACTIVE_PASSES", "FIGURES_JOB", "INGEST_JOB", "QUALITY_JOB", "build_broken", "build_broken_job",
+    "build_chain", "build_job", "build_pages", "build_production", "build_production_jobs", "build_prune_job",
+    "build_quality", "build_quality_job", "build_resources", "build_summaries", "evaluation_job",
+    "figures_key", "partitions_of", "quality_key", "refresh_pages", "sample_key", "suite_of_job",
 ]
 # fmt: on

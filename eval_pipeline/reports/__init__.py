@@ -13,6 +13,7 @@ from eval_pipeline.reports.markdown import bullets, flat, plain, readable, table
 from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, metric_chart
 from eval_pipeline.reports.probes import probe_notes, probe_section, probe_table
 from eval_pipeline.reports.production import figure_table, one_table
+from eval_pipeline.reports.quality import alert_table, contrast_table, quality_table
 from eval_pipeline.reports.report import TITLES, report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.run import RunDocument, estimate_data, evaluation_data
@@ -36,15 +37,16 @@ from eval_pipeline.reports.trends import trend_chart
 
 # fmt: off
 __all__ = [
-    "TITLES", "Cell", "Line", "RunDocument", "Table", "VersionState", "blocks_markdown", "brief_of",
-    "bullets", "cases_data", "changelog_section", "comparison_chart", "comparison_data",
-    "comparison_text", "confusion_charts", "cross_tables", "diagnosis_table", "error_table",
-    "estimate_data", "evaluation_data", "figure_table", "flat", "gate_label", "group_tables",
-    "hidden_problems", "history_table", "image", "incident_table", "investigation_blocks",
+    "TITLES", "Cell", "Line", "RunDocument", "Table", "VersionState", "alert_table", "blocks_markdown",
+    "brief_of", "bullets", "cases_data", "changelog_section", "comparison_chart", "comparison_data",
+    "comparison_text", "confusion_charts", "contrast_table", "cross_tables", "diagnosis_table",
+    "error_table", "estimate_data", "evaluation_data", "figure_table", "flat", "gate_label",
+    "group_tables", "hidden_problems", "history_table", "image", "incident_table", "investigation_blocks",
     "investigation_data", "keep_in_changelog", "line_of", "metric_chart", "metric_table", "model_list",
     "named_things", "one_table", "overview_table", "plain", "probe_notes", "probe_section", "probe_table",
-    "readable", "report", "rests_on", "score_report", "signed_lines", "size_of", "spent", "stand_table",
-    "stands", "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report", "trend_chart",
-    "trend_table", "units", "version_reasons", "version_table", "worst_cases", "zone_table",
+    "quality_table", "readable", "report", "rests_on", "score_report", "signed_lines", "size_of", "spent",
+    "stand_table", "stands", "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report",
+    "trend_chart", "trend_table", "units", "version_reasons", "version_table", "worst_cases",
+    "zone_table",
 ]
 # fmt: on

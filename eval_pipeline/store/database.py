@@ -39,6 +39,11 @@ def database_url(project: Project) -> str:
     return os.environ.get(URL_VARIABLE) or f"sqlite:///{quote(str(project.state / 'journal.sqlite'))}"
 
 
+def is_database_shared() -> bool:
+    """Whether the environment names a database that others may use, too."""
+    return bool(os.environ.get(URL_VARIABLE))
+
+
 def database_file(url: str) -> Path | None:
     """The file that holds a database, or None where a server does."""
     parsed = _parsed(url)
