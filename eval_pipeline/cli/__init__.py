@@ -130,10 +130,16 @@ def cli() -> None:
         use_code_of(Project.find())
 
 
+def _leave() -> None:
+    """What is there at the end goes with the process: nobody searches it, but who counts what is left."""
+    if "duckdb" not in sys.modules:
+        gc.freeze()
+
+
 def main() -> Any:
     """Run the command line; what a person can mend is printed, never a traceback."""
     gc.set_threshold(RARELY)
-    atexit.register(gc.freeze)  # what is there at the end goes with the process: nobody searches it
+    atexit.register(_leave)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # not every one is UTF-8
             stream.reconfigure(errors="backslashreplace")
