@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shutil
@@ -156,6 +157,7 @@ def pytest_collection_finish() -> None:
     """Leave out of every search for garbage what stays until the end: all modules and all tests."""
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)
 
 
 @pytest.fixture(scope="session", autouse=True)

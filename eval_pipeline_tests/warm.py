@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
@@ -36,3 +37,4 @@ for identity in (scorer_version, prober_version, engine_version):
 
 gc.collect()
 gc.freeze()  # what is shared with all commands is copied for none of them
+atexit.register(gc.unfreeze)  # duckdb complains of what is not collected in the end
