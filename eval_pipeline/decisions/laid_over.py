@@ -42,24 +42,25 @@ def _subject(
     project: Project, judged: Project, tree: Path, change: Change, suites: Collection[str]
 ) -> set[PurePosixPath]:
     """The changed files that are measured."""
-    cases = {suite: _cases(project, tree, suite) for suite in suites}
+    declared = {suite: _cases(project, tree, suite) for suite in suites}
+    cases = {file for files in declared.values() for file in files or ()}
     measuring: set[PurePosixPath] | None = set()
     for place in (tree, project.root):
         of_tree = code_of_measure(project, place, suites)
         measuring = None if measuring is None or of_tree is None else measuring | of_tree
 
     def counts(file: PurePosixPath) -> bool:
-        parts = file.parts
-        if parts[0] == "golden":
-            known = cases.get(parts[1]) if len(parts) > 2 else None
-            return (
-                parts[2] not in (*PARTS, *RULED)
-                if known is None and len(parts) > 2
-                else file in (known or ())
-            )
+        match file.parts:
+            case ("golden", suite, name, *_):
+                is_data = name not in PARTS and name not in RULED
+                return is_data and (file in cases or declared.get(suite) is None)
+            case ("golden", *_):
+                return False
+            case ("prompts", *_):
+                return True
         if file.suffix == ".py" and (measuring is None or file in measuring):
             return False
-        return parts[0] == "prompts" or any(answered_from(judged, [file], suite) for suite in suites)
+        return file in cases or any(answered_from(judged, [file], suite) for suite in suites)
 
     return {file for file in change.files if COMPILED not in file.parts and counts(file)}
 
