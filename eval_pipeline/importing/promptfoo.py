@@ -205,6 +205,9 @@ def _with_names(
 ) -> list[TakenPrompt]:
     kept = []
     for each in prompts:
+        for name in names.keys() & set(unknown(each.body, ())):
+            message = f"the variable {name!r} is called {names[name]!r} in templates here"
+            leftovers.change(each.place, message, "See `inputs` of suite.yaml.")
         try:
             kept.append(each._replace(body=renamed(each.body, names)))
         except NotTaken as reason:
