@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from eval_pipeline.cli import BAD_INPUT, BLOCKED, COMMANDS, CRASHED, main
+from eval_pipeline.cli import BAD_INPUT, BLOCKED, COMMANDS, CRASHED, main, module_of
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 
 MOST_SECONDS = 20
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 def load() -> None:
     """Import what commands need, once for all children."""
     for name in COMMANDS:
-        importlib.import_module(f"eval_pipeline.cli.{name}")
+        importlib.import_module(module_of(name))
     importlib.import_module("eval_pipeline_tests.warm")
 
 

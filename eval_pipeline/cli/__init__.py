@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # fmt: off
 __all__ = [
-    "BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "Group", "cli", "main",
+    "BAD_INPUT", "BLOCKED", "COMMANDS", "CRASHED", "INTERRUPTED", "Group", "cli", "main", "module_of",
 ]
 # fmt: on
 
@@ -93,6 +93,11 @@ class Group(click.Group):
             formatter.write_dl(list(self.sentences(context).items()))
 
 
+def module_of(name: str) -> str:
+    """The module of a command; a word that Python keeps for itself has a mark at its end."""
+    return f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}"
+
+
 class LazyGroup(Group):
     """Imports a command only when it is called, so that `--help` answers in a moment."""
 
@@ -104,8 +109,7 @@ class LazyGroup(Group):
         """The command of that name."""
         if name not in COMMANDS:
             return None
-        module = f"{name}_" if iskeyword(name) else name
-        command: click.Command = importlib.import_module(f"{__name__}.{module}").command
+        command: click.Command = importlib.import_module(module_of(name)).command
         return command
 
     def sentences(self, context: click.Context) -> dict[str, str]:
