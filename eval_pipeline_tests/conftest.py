@@ -61,6 +61,7 @@ SLOW = (
     "test_text_suite.py",
     "monitoring/test_kills.py",
     "monitoring/test_ingesting.py",
+    "cli/test_events.py",
     "orchestration/test_production.py",
     "engines/test_faults.py",
     "engines/test_local.py",

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+
+from eval_pipeline.loading import suite_names
+from eval_pipeline.project import Project
+from eval_pipeline_tests.running import invoke
+
+
+def test_a_simulated_week_is_taken_once_and_shows_its_incident(project: Project) -> None:
+    simulate = ("events", "simulate", "decomposition", "--per-day", "200", "--until", "2026-03-08")
+    assert "the incident is on 2026-03-06" in invoke(project, *simulate).stdout
+    outcomes = json.loads(invoke(project, "events", "ingest", "--now", "--json").stdout)
+    assert [outcome["events"] for outcome in outcomes] == [200] * 7
+    assert invoke(project, *simulate).returncode == 0  # the same files again
+    assert invoke(project, "events", "ingest", "--now").stdout.count("known already") == 7
+    days = json.loads(
+        invoke(project, "production", "decomposition", "--days", "7", "--by", "day", "--json").stdout
+    )
+    assert [day["figures"]["requests"] for day in days] == [200] * 7
+    assert [day["simulated"] for day in days] == [200] * 7
+    worst = max(days, key=lambda day: day["figures"]["error_rate"])
+    assert worst["start"].startswith("2026-03-06")
+    assert "rate_limited" in worst["errors"]
+    assert "7 files taken with 1,400 events" in invoke(project, "events", "status").stdout
+
+
+def test_every_suite_has_figures_or_says_that_it_has_no_events(project: Project) -> None:
+    for suite in suite_names(project):
+        shown = invoke(project, "production", suite)
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert "has no events yet" in shown.stdout
+    assert invoke(project, "production", "decomposition", "--day", "x").returncode == 2
