@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -284,11 +284,6 @@ def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
     """The requests of a sample, one by one."""
     for batch in sample.table.to_batches():
         yield from batch.to_pylist()
-
-
-def days_between(store: EventStore, suite: str, first: datetime.date, last: datetime.date) -> Sequence[Any]:
-    """The days with events in a stretch of days."""
-    return [day for day in store.days(suite) if first <= day <= last]
 
 
 def _info(table: pa.Table) -> SampleInfo | None:
