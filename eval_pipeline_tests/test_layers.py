@@ -43,6 +43,7 @@ LAYERS = (
     ("asking",),
     ("monitoring",),
     ("stages",),
+    ("improvement",),
     ("decisions",),
     ("reports",),
     ("orchestration", "checkup"),

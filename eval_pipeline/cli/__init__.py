@@ -52,6 +52,7 @@ COMMANDS = {
     "alerts": "Show what is watched in production, and which incidents are open.",
     "events": "Take in events of production, and show what became of them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
+    "cases": "Make golden cases of what failed in production.",
     "golden": "Check golden sets, probe them, and sign them off.",
     "suite": "Turn a suite that a file declares into Python.",
     "score": "Score a file of recorded outputs against a golden set.",

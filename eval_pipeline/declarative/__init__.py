@@ -1,6 +1,6 @@
 """Suites from a file: `golden/<suite>/suite.yaml`, or the same in a few lines of Python."""
 
-from eval_pipeline.declarative.cases import CaseFiles
+from eval_pipeline.declarative.cases import CaseFiles, case_files
 from eval_pipeline.declarative.catalogue import SCORERS
 from eval_pipeline.declarative.declared import (
     DeclaredSuite,
@@ -9,7 +9,7 @@ from eval_pipeline.declarative.declared import (
     module_in,
     read_suite,
 )
-from eval_pipeline.declarative.file import KINDS, RESERVED, SUITE_FILE, suite_schema
+from eval_pipeline.declarative.file import KINDS, RESERVED, SUITE_FILE, read_declaration, suite_schema
 from eval_pipeline.declarative.kinds import Json, Kind, Label, Labels, List, Number, Text
 from eval_pipeline.declarative.records import SUFFIXES, read_rows
 from eval_pipeline.declarative.scorers import (
@@ -53,7 +53,7 @@ __all__ = [
     "IsJson", "Json", "JsonEquals", "JsonSchema", "Kind", "Label", "Labels", "Latency", "Length",
     "Levenshtein", "List", "MeanOf", "NoneOf", "NotContains", "Number", "OneOf", "Python", "Ranking",
     "Refusal", "Regex", "Reply", "Rouge", "Scorer", "SetF1", "Similarity", "StartsWith", "Task", "Text",
-    "WarnedOf", "declared_names", "files_of_cases", "input_type", "module_in", "read_rows", "read_suite",
-    "suite_schema",
+    "WarnedOf", "case_files", "declared_names", "files_of_cases", "input_type", "module_in",
+    "read_declaration", "read_rows", "read_suite", "suite_schema",
 ]
 # fmt: on
