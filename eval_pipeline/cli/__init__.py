@@ -53,6 +53,7 @@ COMMANDS = {
     "events": "Take in events of production, and show what became of them.",
     "prompt": "Begin a new prompt version, or make one the active one.",
     "cases": "Make golden cases of what failed in production.",
+    "ratings": "Let people rate sampled answers, and show what they say.",
     "golden": "Check golden sets, probe them, and sign them off.",
     "suite": "Turn a suite that a file declares into Python.",
     "score": "Score a file of recorded outputs against a golden set.",

@@ -6,8 +6,20 @@ import click
 
 from eval_pipeline.cli import Group, completing
 from eval_pipeline.files import readable_json
-from eval_pipeline.improvement import MOST, Outcome, accept, drop, suggest, undecided, window, write
+from eval_pipeline.improvement import (
+    MOST,
+    Outcome,
+    accept,
+    drop,
+    failing_measures,
+    ratings_of,
+    suggest,
+    undecided,
+    window,
+    write,
+)
 from eval_pipeline.loading import all_suites, find_suite
+from eval_pipeline.monitoring import read_production
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
@@ -40,7 +52,16 @@ def suggest_cases(suite: str, days: int, most: int, dry_run: bool, as_json: bool
     project = Project.find()
     chosen = find_suite(project, suite)
     start, end = window(days)
-    outcome = suggest(project, chosen, start, end, most=most)
+    production = read_production(project)
+    outcome = suggest(
+        project,
+        chosen,
+        start,
+        end,
+        most=most,
+        rulings=ratings_of(project, chosen.name).rulings,
+        measures=failing_measures(project, chosen, production),
+    )
     paths = [] if dry_run else write(project, outcome)
     if as_json:
         say(readable_json([each for _, each in (*outcome.cases, *outcome.canaries)]))

@@ -3,14 +3,32 @@
 from eval_pipeline.improvement.accepting import Accepted, accept
 from eval_pipeline.improvement.drafting import drafting_of
 from eval_pipeline.improvement.failures import Failing, Failures, Measures, Ruling, find_failures
+from eval_pipeline.improvement.measures import failing_measures
+from eval_pipeline.improvement.ratings import (
+    Item,
+    Queue,
+    Ratings,
+    Sheet,
+    Taken,
+    answers_to_rate,
+    make_queue,
+    plain_lines,
+    queues_of,
+    ratings_of,
+    take,
+)
+from eval_pipeline.improvement.ratings import folder_of as ratings_folder
 from eval_pipeline.improvement.requests import Request, requests_of, window
+from eval_pipeline.improvement.satisfaction import Satisfaction, rated_accuracy
 from eval_pipeline.improvement.suggesting import MOST, Outcome, suggest, write
 from eval_pipeline.improvement.suggestions import Suggestion, drop, files_of, undecided
 
 # fmt: off
 __all__ = [
-    "MOST", "Accepted", "Failing", "Failures", "Measures", "Outcome", "Request", "Ruling", "Suggestion",
-    "accept", "drafting_of", "drop", "files_of", "find_failures", "requests_of", "suggest", "undecided",
-    "window", "write",
+    "MOST", "Accepted", "Failing", "Failures", "Item", "Measures", "Outcome", "Queue", "Ratings", "Request",
+    "Ruling", "Satisfaction", "Sheet", "Suggestion", "Taken", "accept", "answers_to_rate", "drafting_of",
+    "drop", "failing_measures", "files_of", "find_failures", "make_queue", "plain_lines", "queues_of",
+    "rated_accuracy", "ratings_folder", "ratings_of", "requests_of", "suggest", "take", "undecided", "window",
+    "write",
 ]
 # fmt: on

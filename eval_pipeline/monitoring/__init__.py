@@ -26,7 +26,7 @@ from eval_pipeline.monitoring.ingesting import FileOutcome, Ingest, open_ingest
 from eval_pipeline.monitoring.keeping import EventStore, Staging
 from eval_pipeline.monitoring.ledger import Delivery, KnownFile, Ledger, Quarantined, Refusal, Segment
 from eval_pipeline.monitoring.masking import mask_column, mask_text
-from eval_pipeline.monitoring.measuring import ACCEPTED, every_measure
+from eval_pipeline.monitoring.measuring import ACCEPTED, Measuring, canaries_of, every_measure
 from eval_pipeline.monitoring.quality import (
     Estimate,
     MeasuredDay,
@@ -52,12 +52,12 @@ from eval_pipeline.monitoring.targets import Aim, aims_of
 __all__ = [
     "ACCEPTED", "ALERTS", "ALERT_NAMES", "EVENT_FIELDS", "FEEDBACK_FIELDS", "FIGURES", "OBSERVED", "TEXTS",
     "Aim", "Alert", "Contrast", "Delivery", "Estimate", "EventStore", "Figures", "FileOutcome", "Group",
-    "Ingest", "KnownFile", "Ledger", "MeasuredDay", "Production", "Quality", "Quarantined", "Refusal",
-    "Sample", "SampleInfo", "Sampling", "Segment", "Spread", "Staging", "SuiteProduction", "Target",
-    "VersionContrast", "Watched", "aims_of", "alerts_for", "check_production", "contrast_versions",
-    "event_schema", "event_table", "every_measure", "feedback_schema", "feedback_table", "figures_of",
-    "list_sources", "mask_column", "mask_text", "measure_day", "measured_days", "open_ingest", "plan_for",
-    "quality_of", "read_production", "reads_figures", "rows_of", "sample_of", "stale_days", "stale_samples",
-    "watch_figures", "watch_quality", "write_simulated",
+    "Ingest", "KnownFile", "Ledger", "MeasuredDay", "Measuring", "Production", "Quality", "Quarantined",
+    "Refusal", "Sample", "SampleInfo", "Sampling", "Segment", "Spread", "Staging", "SuiteProduction",
+    "Target", "VersionContrast", "Watched", "aims_of", "alerts_for", "canaries_of", "check_production",
+    "contrast_versions", "event_schema", "event_table", "every_measure", "feedback_schema", "feedback_table",
+    "figures_of", "list_sources", "mask_column", "mask_text", "measure_day", "measured_days", "open_ingest",
+    "plan_for", "quality_of", "read_production", "reads_figures", "rows_of", "sample_of", "stale_days",
+    "stale_samples", "watch_figures", "watch_quality", "write_simulated",
 ]
 # fmt: on

@@ -14,6 +14,7 @@ from eval_pipeline.reports.pictures import comparison_chart, confusion_charts, m
 from eval_pipeline.reports.probes import probe_notes, probe_section, probe_table
 from eval_pipeline.reports.production import figure_table, one_table
 from eval_pipeline.reports.quality import alert_table, contrast_table, quality_table
+from eval_pipeline.reports.ratings import rating_table
 from eval_pipeline.reports.report import TITLES, report, signed_lines
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.run import RunDocument, estimate_data, evaluation_data
@@ -44,9 +45,9 @@ __all__ = [
     "group_tables", "hidden_problems", "history_table", "image", "incident_table", "investigation_blocks",
     "investigation_data", "keep_in_changelog", "line_of", "metric_chart", "metric_table", "model_list",
     "named_things", "one_table", "overview_table", "plain", "probe_notes", "probe_section", "probe_table",
-    "quality_table", "readable", "report", "rests_on", "score_report", "signed_lines", "size_of", "spent",
-    "stand_table", "stands", "suite_tables", "table", "tables", "to_junit", "to_markdown", "to_report",
-    "trend_chart", "trend_table", "units", "version_reasons", "version_table", "worst_cases",
-    "zone_table",
+    "quality_table", "rating_table", "readable", "report", "rests_on", "score_report", "signed_lines",
+    "size_of", "spent", "stand_table", "stands", "suite_tables", "table", "tables", "to_junit",
+    "to_markdown", "to_report", "trend_chart", "trend_table", "units", "version_reasons", "version_table",
+    "worst_cases", "zone_table",
 ]
 # fmt: on
