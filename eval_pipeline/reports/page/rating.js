@@ -32,11 +32,21 @@ function progress() {
   fill(document.getElementById("progress"), `Answer ${place + 1} of ${sheet.items.length}; ${done} rated.${saved}`);
 }
 
+function grid(label, { names, rows, more }) {
+  return node("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label },
+    node("table", {},
+      node("thead", {}, node("tr", {}, names.map((name) => node("th", { scope: "col" }, shown(name.replaceAll("_", " ")))))),
+      node("tbody", {}, rows.map((row) => node("tr", {}, row.map((cell) => node("td", {}, shown(cell))))))),
+    more ? node("p", { class: "note" }, `${more} more rows are not shown.`) : null);
+}
+
 function texts(title, parts) {
   return node("section", { class: "rated" }, node("h3", {}, title),
     parts.map(([name, text]) => [
       name ? node("p", { class: "name" }, shown(name.replaceAll("_", " "))) : null,
-      node("div", { class: "text", tabindex: "0", role: "group", "aria-label": name || title }, shown(text)),
+      typeof text === "string"
+        ? node("div", { class: "text", tabindex: "0", role: "group", "aria-label": name || title }, shown(text))
+        : grid(name || title, text),
     ]));
 }
 

@@ -14,6 +14,7 @@ from eval_pipeline.suite import Suite
 
 LONGEST = 60_000
 """Characters of a text that are shown."""
+MOST_ROWS, MOST_COLUMNS = 300, 12
 KEYS = (
     ("a", "acceptable"), ("u", "unacceptable"), ("s", "cannot say"), ("j", "next"), ("k", "previous"),
     ("n", "note"), ("w", "save the file"),
@@ -28,8 +29,8 @@ def rating_page(suite: Suite, sheet: Sheet) -> str:
         element("p", suite.description) if suite.description else "",
         element(
             "p",
-            "Say of each answer whether you would let it go out to a user. Texts were masked when they were "
-            "kept. Nothing leaves this page until you save the file; hand that file back.",
+            "Say of each answer whether you would let it go out to a user. Texts are shown as they were kept. "
+            "Nothing leaves this page until you save the file; hand that file back.",
         ),
         _tools(),
         element("p", "", id="progress", role="status"),
@@ -70,8 +71,8 @@ def _data(item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parts(text: str) -> list[tuple[str, str]]:
-    """Names and texts: the fields of an object, else one text without a name."""
+def _parts(text: str) -> list[tuple[str, Any]]:
+    """Names and texts or tables: the fields of an object, else one text without a name."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -81,16 +82,20 @@ def _parts(text: str) -> list[tuple[str, str]]:
     return [(str(name), _shown(each)) for name, each in value.items()]
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any) -> Any:
+    """A text; of a list of objects a table."""
     if isinstance(value, str):
         return value[:LONGEST]
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        lines = ["  ·  ".join(f"{name}: {_cell(each)}" for name, each in row.items()) for row in value]
-        return "\n".join(lines)[:LONGEST]
+        names = list(dict.fromkeys(name for row in value[:MOST_ROWS] for name in row))[:MOST_COLUMNS]
+        rows = [[_cell(row.get(name)) for name in names] for row in value[:MOST_ROWS]]
+        return {"names": names, "rows": rows, "more": max(0, len(value) - MOST_ROWS)}
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return "\n".join(value)[:LONGEST]
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()[:LONGEST]
 
 
 def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if value is None:
+        return ""
+    return value[:LONGEST] if isinstance(value, str) else msgspec.json.encode(value).decode()
