@@ -54,6 +54,7 @@ COMMANDS = {
     "prompt": "Begin a new prompt version, or make one the active one.",
     "cases": "Make golden cases of what failed in production.",
     "ratings": "Let people rate sampled answers, and show what they say.",
+    "brief": "Say what a week, a month or a quarter in production brought.",
     "golden": "Check golden sets, probe them, and sign them off.",
     "suite": "Turn a suite that a file declares into Python.",
     "score": "Score a file of recorded outputs against a golden set.",

@@ -67,8 +67,7 @@ def suggest_cases(suite: str, days: int, most: int, dry_run: bool, as_json: bool
         say(readable_json([each for _, each in (*outcome.cases, *outcome.canaries)]))
         return
     for name, each in (*outcome.cases, *outcome.canaries):
-        about = f"canary “{each.canary}”" if each.canary else each.group
-        say(f"{name}: {_short(about)}: {_short(each.why[0] if each.why else '')}")
+        say(f"{name}: {_short(each.about)}: {_short(each.why[0] if each.why else '')}")
     _say_rest(outcome, chosen.name, days)
     if paths:
         say(
@@ -110,8 +109,7 @@ def list_cases(suite: str | None, as_json: bool) -> None:
         say(readable_json([{"file": shown_path(path), "suggestion": each} for path, each in found]))
         return
     for path, each in found:
-        about = f"canary “{each.canary}”" if each.canary else each.group
-        say(f"{shown_path(path)}: {_short(about)}: {_short(each.why[0] if each.why else '')}")
+        say(f"{shown_path(path)}: {_short(each.about)}: {_short(each.why[0] if each.why else '')}")
     say(f"{counted(len(found), 'suggestion')} undecided.")
 
 

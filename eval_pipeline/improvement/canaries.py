@@ -64,6 +64,7 @@ def suggest_canaries(
         inputs = f"{counted(len(each.inputs), 'different input')}"
         suggestion = Suggestion(
             suite=suite.name,
+            about=f"canary: {each.label}",
             to_do="List in forbid_in the cases that are to forbid it, then: eval-pipeline cases accept FILE",
             why=[f"{counted(each.times, 'answer')} on {inputs} named it though their sources do not"],
             times=each.times,

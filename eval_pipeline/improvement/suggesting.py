@@ -166,6 +166,7 @@ def _suggestion(
     invented = [f"made up: {', '.join(failing.invented)}"] if failing.invented else []
     suggestion = Suggestion(
         suite=suite.name,
+        about=_title(text_of(failing.fields)),
         to_do=f"Fill in {', '.join(blank) or 'what is right'}, then: eval-pipeline cases accept FILE",
         why=[*failing.reasons, *invented],
         times=failing.times,

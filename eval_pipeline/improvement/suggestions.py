@@ -26,6 +26,8 @@ class Suggestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """A case or a canary that production suggests."""
 
     suite: str
+    about: str
+    """What it is about, in a few words."""
     to_do: str
     """What a person has to do about it."""
     why: list[str]
@@ -37,7 +39,7 @@ class Suggestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     suggested: str
     """The day."""
     group: str = ""
-    """What it is about together with others."""
+    """What it is about together with others: the words of the first of them."""
     near: str = ""
     """The golden case that is most alike, and how much."""
     simulated: bool = False

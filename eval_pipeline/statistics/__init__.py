@@ -6,7 +6,7 @@ metrics come last. SciPy is imported where it is used.
 
 # fmt: off
 __all__ = [
-    "arrays", "association", "estimates", "flips", "looks", "multiplicity", "pairs", "power", "sampled",
-    "significance", "slides", "stopping", "values", "variation", "verdicts",
+    "arrays", "association", "correlation", "estimates", "flips", "looks", "multiplicity", "pairs", "power",
+    "sampled", "significance", "slides", "stopping", "values", "variation", "verdicts",
 ]
 # fmt: on

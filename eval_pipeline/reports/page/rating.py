@@ -29,7 +29,7 @@ def rating_page(suite: Suite, sheet: Sheet) -> str:
         element("p", suite.description) if suite.description else "",
         element(
             "p",
-            "Say of each answer whether you would let it go out to a user. Texts are shown as they were kept. "
+            "Say of each answer whether you would let it go out to a user. Texts are as they were kept. "
             "Nothing leaves this page until you save the file; hand that file back.",
         ),
         _tools(),
