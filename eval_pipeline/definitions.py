@@ -20,6 +20,7 @@ def build_definitions(project: Project) -> dg.Definitions:
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
     events, figures = orchestration.build_production_jobs(suites)
     samples = orchestration.build_quality_job(suites)
+    briefs = orchestration.build_brief_job(suites)
     pruning = orchestration.build_prune_job(project)
     unloaded_jobs = [orchestration.build_broken_job(asset) for asset in unloaded]
     return dg.Definitions(
@@ -30,9 +31,10 @@ def build_definitions(project: Project) -> dg.Definitions:
             *orchestration.build_pages(project, suites),
             *orchestration.build_production(project, suites, production),
             *orchestration.build_quality(project, suites, production),
+            *orchestration.build_briefs(project, suites),
             automation.ALERTS,
         ],
-        jobs=[*jobs.values(), *unloaded_jobs, events, figures, samples, pruning],
+        jobs=[*jobs.values(), *unloaded_jobs, events, figures, samples, briefs, pruning],
         schedules=[
             *(
                 schedule
@@ -41,6 +43,7 @@ def build_definitions(project: Project) -> dg.Definitions:
             ),
             automation.build_production_schedule(project, production, figures, configured),
             automation.build_quality_schedule(project, production, samples, configured),
+            *automation.build_brief_schedules(project, briefs, configured),
             automation.build_prune_schedule(pruning, configured),
         ],
         sensors=[

@@ -68,6 +68,12 @@ class Automation(Model):
     """The figures of the day that ended, for every suite with events of production."""
     samples: Cron = "15 * * * *"
     """Samples of production are brought up to date, and measured."""
+    brief_weekly: Cron = "0 6 * * 1"
+    """The weekly brief on production, for every suite with events."""
+    brief_monthly: Cron = "15 6 1 * *"
+    """The monthly one: new cases, and what goes with content users."""
+    brief_quarterly: Cron = "30 6 1 1,4,7,10 *"
+    """The quarterly one: whether thresholds still fit."""
     ui: str | None = None
     """Where alerts link to; by default the UI that runs, as far as EVAL_PIPELINE_UI names it."""
 

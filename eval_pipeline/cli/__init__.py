@@ -61,6 +61,7 @@ COMMANDS = {
     "review": "Judge findings by the blind protocol, step by step.",
     "journal": "Show what metered calls have cost, and forget their answers.",
     "schema": "Write JSON Schemas of the YAML files, so that editors complete and check them.",
+    "purge": "Delete texts of production that are older than people want to keep; figures stay.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
     "completion": "Print a script that completes commands in a shell.",
     "ui": "Serve Dagster's UI and reports, on loopback.",

@@ -24,6 +24,7 @@ from eval_pipeline.improvement.requests import Request, requests_of, window
 from eval_pipeline.improvement.satisfaction import Satisfaction, rated_accuracy
 from eval_pipeline.improvement.suggesting import MOST, Outcome, suggest, write
 from eval_pipeline.improvement.suggestions import Suggestion, drop, files_of, undecided
+from eval_pipeline.improvement.suggestions import folder_of as suggestions_folder
 from eval_pipeline.improvement.weekly import SHOWN, Week, week_of
 
 # fmt: off
@@ -32,7 +33,7 @@ __all__ = [
     "Quarter", "Queue", "Ratings", "Request", "Ruling", "Satisfaction", "Satisfied", "Sheet", "Suggestion",
     "Taken", "Week", "accept", "answers_to_rate", "drafting_of", "drop", "failing_measures", "files_of",
     "find_failures", "make_queue", "month_of", "plain_lines", "quarter_of", "queues_of", "rated_accuracy",
-    "ratings_folder", "ratings_of", "requests_of", "suggest", "take", "undecided", "week_of", "window",
-    "write",
+    "ratings_folder", "ratings_of", "requests_of", "suggest", "suggestions_folder", "take", "undecided",
+    "week_of", "window", "write",
 ]
 # fmt: on

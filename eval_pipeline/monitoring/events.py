@@ -63,6 +63,8 @@ FEEDBACK_FIELDS = (
 
 TEXTS = ("input", "output", "retrieved")
 """Columns of an event that may hold long text: figures need none of them."""
+COMMENTS = ("comment",)
+"""The same for feedback."""
 
 
 @functools.cache

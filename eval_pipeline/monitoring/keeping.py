@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from eval_pipeline.files import content_hash, remove
-from eval_pipeline.monitoring.events import event_schema, event_table, feedback_schema
+from eval_pipeline.monitoring.events import COMMENTS, TEXTS, event_schema, event_table, feedback_schema
 from eval_pipeline.monitoring.ledger import (
     EVENTS,
     FEEDBACK,
@@ -244,6 +244,46 @@ class EventStore:
         if start > _hour_of(start) or end < _hour_of(start) + HOUR:
             table = table.filter((pc.field("at") >= pa.scalar(start)) & (pc.field("at") < pa.scalar(end)))
         return table.sort_by([("at", "ascending"), ("request_id", "ascending")]).select(names)
+
+    def forget_texts(self, suite: str | None, before: datetime.date, *, dry: bool = False) -> int:
+        """Take the texts out of segments of days before one; how many these are. No number changes.
+
+        They are those of a suite's events, or the comments of feedback where there is no suite. Figures are
+        made of everything else, and what was measured of texts stays as it is.
+        """
+        kind, names = (EVENTS, TEXTS) if suite is not None else (FEEDBACK, COMMENTS)
+        day_before = _day_text(before - DAY)
+        old = [each for each in self.ledger.segments(kind, suite, "", day_before) if self._has(each, names)]
+        for segment in old if not dry else ():
+            self._exchange(segment, names)
+        return len(old)
+
+    def _has(self, segment: Segment, names: Sequence[str]) -> bool:
+        """Whether any of some columns has a value in a segment."""
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(self.path(segment), columns=list(names))
+        return any(table[name].null_count < table.num_rows for name in names)
+
+    def _exchange(self, segment: Segment, names: Sequence[str]) -> None:
+        """Put a segment without some columns' values in place of one that has them."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(self.path(segment))
+        for name in names:
+            place, field = table.schema.get_field_index(name), table.schema.field(name)
+            table = table.set_column(place, field, pa.nulls(len(table), field.type))
+        with self.staging() as staging:
+            add = staging.add_events if segment.kind == EVENTS else staging.add_feedback
+            add(table)
+            ((relative, (bare, path)),) = staging.staged.items()
+
+            def place_bare() -> None:
+                path.replace(self.folder / relative)
+
+            if self.ledger.exchange(segment, bare, place_bare):
+                remove(self.path(segment))
 
     def sweep(self) -> int:
         """Remove what killed processes left, and say how many files that was."""

@@ -213,6 +213,34 @@ class Ledger(Stored):
             rows = connection.execute(statement.order_by(columns.number))
             return [Quarantined(*row) for row in rows]
 
+    def purge_quarantine(self, before: datetime.datetime, *, dry: bool = False) -> int:
+        """Delete the lines in quarantine of files that were taken before a moment; how many these are."""
+        from sqlalchemy import func, select
+
+        taken = before.astimezone(datetime.UTC).isoformat(timespec="seconds")
+        old = select(self._files.c.digest).where(self._files.c.taken_at < taken)
+        of_old = self._quarantine.c.file.in_(old)
+        with self._database.writing(_LOCK) as connection:
+            counting = select(func.count()).select_from(self._quarantine).where(of_old)
+            count = connection.execute(counting).scalar()
+            if not dry:
+                connection.execute(self._quarantine.delete().where(of_old))
+        return int(count or 0)
+
+    def exchange(self, old: Segment, new: Segment, place: Callable[[], None]) -> bool:
+        """Let one segment count in place of another; False where the other does not count any more."""
+        from sqlalchemy import select
+
+        columns = self._segments.c
+        with self._database.writing(_LOCK) as connection:
+            if not connection.execute(select(columns.path).where(columns.path == old.path)).first():
+                return False
+            place()
+            connection.execute(self._segments.delete().where(columns.path == old.path))
+            row = msgspec.structs.asdict(new)
+            connection.execute(self._database.insert(self._segments).values(**row).on_conflict_do_nothing())
+        return True
+
     def key(self, name: str, fresh: str) -> str:
         """A secret of this project, such as the key of pseudonyms: the first one that was proposed."""
         from sqlalchemy import select

@@ -170,8 +170,8 @@ def _quarterly(quarter: Quarter) -> Iterator[Block]:
     yield _title(quarter.suite.name, "quarter", quarter.start, quarter.end)
     yield Line(
         f"{counted(quarter.evaluations, 'evaluation')} of the quarter. A proposed pass value is one that "
-        "nine of ten of them reach, with the fail zone as far from it as now. These are proposals: thresholds "
-        "change by a reviewed commit to gates.yaml, and by nothing else."
+        "nine of ten of them reach, with the fail zone as far from it as now. These are proposals: "
+        "thresholds change by a reviewed commit to gates.yaml, and by nothing else."
     )
     unit = units(quarter.suite)
     rows = [_proposal(each, unit.get(each.metric, "fraction")) for each in quarter.proposals]
