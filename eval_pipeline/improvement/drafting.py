@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,14 @@ import msgspec
 
 from eval_pipeline import suites
 from eval_pipeline.declarative import DeclaredSuite, Task, read_declaration
-from eval_pipeline.problems import bad_value
+from eval_pipeline.files import file_bytes
+from eval_pipeline.golden import GoldenCase, read_cases
+from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.suite import Suite
 from eval_pipeline.suite.drafting import Drafting
+
+_JSON = (".json", ".jsonl")
+_ABSENT = object()
 
 
 def drafting_of(suite: Suite, folder: Path) -> Drafting:
@@ -29,14 +35,64 @@ def drafting_of(suite: Suite, folder: Path) -> Drafting:
         drafting: Drafting = importlib.import_module(f"{package}.drafting").DRAFTING
         return drafting
     if suite.reader is not None:
-        remedy = "Say in a module `drafting` beside the suite, as DRAFTING, how a golden entry is drafted."
-        raise bad_value("suite", f"{suite.name} has a golden format of its own", remedy)
+        return _as_first_case(suite, folder)
     return Drafting(
         text=_text_field(suite.input),
         given=lambda fields: {"input": dict(fields) or None},
         expected=("expected",),
         optional=("attributes",),
     )
+
+
+def _as_first_case(suite: Suite, folder: Path) -> Drafting:
+    """A golden entry like the first one: what its fields share with its input is given, the rest is blank."""
+    first = next(iter(read_cases(suite, folder, Problems())), None)
+    if first is not None and Path(first.file).suffix in _JSON:
+        for entry in _objects(Path(first.file)):
+            if drafting := _like(entry, first):
+                return drafting
+    remedy = "Say in a module `drafting` beside the suite, as DRAFTING, how a golden entry is drafted."
+    raise bad_value("suite", f"{suite.name} has a golden format of its own", remedy)
+
+
+def _like(entry: Mapping[str, Any], case: GoldenCase) -> Drafting | None:
+    """How to draft entries like one, if it is that of a case."""
+    given, suffix = msgspec.to_builtins(case.case.input), Path(case.file).suffix
+    own = [name for name, value in entry.items() if value == case.case.id]
+    taken = [name for name, value in entry.items() if given.get(name, _ABSENT) == value]
+    if not own or not taken:
+        return None
+    return Drafting(
+        text=next((name for name in taken if isinstance(entry[name], str)), taken[0]),
+        given=lambda fields: {name: fields.get(name) for name in taken},
+        expected=tuple(name for name in entry if name not in (own[0], *taken)),
+        id=own[0],
+        file=f"cases/{{id}}{suffix}",
+        contents=lambda record: {suffix: f"{msgspec.json.encode(record).decode()}\n"},
+    )
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON or JSON Lines file, as far as they can be read."""
+    data = file_bytes(path)
+    with suppress(msgspec.DecodeError):
+        whole = [msgspec.json.decode(line) for line in data.splitlines() if line.strip()]
+        yield from (each for each in whole if isinstance(each, dict))
+        return
+    with suppress(msgspec.DecodeError):
+        content = msgspec.json.decode(data)
+        yield from (
+            each for each in (content if isinstance(content, list) else [content]) if isinstance(each, dict)
+        )
+
+
+def can_be_drafted(suite: Suite, folder: Path) -> bool:
+    """Whether anybody knows how golden entries of a suite look."""
+    try:
+        drafting_of(suite, folder)
+    except BadInput:
+        return False
+    return True
 
 
 def draft_of(drafting: Drafting, case_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:

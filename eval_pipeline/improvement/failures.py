@@ -212,7 +212,7 @@ def _signs(
     if isinstance(result, Unusable):
         if request.error is not None:
             signs.append(Shown("error", f"the request ended in an error: {_quote(request.error)}"))
-        elif request.output is not None:
+        elif request.output is not None and not _lacks_carried(suite, result):
             signs.append(Shown("contract", f"the answer breaks the suite's contract: {result.kind}"))
         return signs, ()
     invented = tuple(drafting.invented(result.output, fields)) if drafting.invented and fields else ()
@@ -223,6 +223,11 @@ def _signs(
     if measures:
         signs += [Shown("measure", text) for text in measures(request, result.output, fields)]
     return signs, invented
+
+
+def _lacks_carried(suite: Suite, result: Unusable) -> bool:
+    """Whether an answer lacks only what is added to it before it is scored."""
+    return any(f"`{name}`" in result.detail for name in suite.carried)
 
 
 def _of_people(request: Request, ruling: Ruling | None) -> Iterator[Shown]:

@@ -18,6 +18,8 @@ same one in other words has 0.80 to 0.98, one whose subject is another has up to
 ALIKE = 0.6
 """Texts as alike as this are about the same thing."""
 _NUMBER = re.compile(r"\d+")
+FEWEST_WORDS = 3
+"""A word or two are too little to tell by meaning: all countries are alike. They are the same when equal."""
 
 
 class Likeness(NamedTuple):
@@ -69,12 +71,12 @@ def likenesses(texts: Sequence[str], known: Sequence[str], embedder: Embedder) -
 
 
 class _Texts:
-    """Texts with their vectors and numbers."""
+    """Texts with their vectors and marks."""
 
     def __init__(self, texts: Sequence[str], embedder: Embedder) -> None:
         compared = [normalize(text) for text in texts]
         self._vectors = embedder.embed(compared)
-        self._numbers = [tuple(_NUMBER.findall(text)) for text in compared]
+        self._marks = [_marks(text) for text in compared]
 
     def to(self, index: int, others: _Texts, chosen: Sequence[int] | None = None) -> NDArray[np.float64]:
         """How alike a text is to others, or to some of them."""
@@ -82,9 +84,14 @@ class _Texts:
         return similarity(self._vectors[index], vectors)
 
     def may_be(self, index: int, others: _Texts, chosen: Sequence[int] | None = None) -> NDArray[np.bool_]:
-        """Which of them have the same numbers: invoice 7 is not invoice 8."""
-        places = range(len(others._numbers)) if chosen is None else chosen
-        return np.array([others._numbers[place] == self._numbers[index] for place in places], dtype=bool)
+        """Which of them have the same marks: invoice 7 is not invoice 8."""
+        places = range(len(others._marks)) if chosen is None else chosen
+        return np.array([others._marks[place] == self._marks[index] for place in places], dtype=bool)
+
+
+def _marks(text: str) -> tuple[str, ...]:
+    """What texts must share to ask the same, however alike: their numbers; where they are short, all."""
+    return tuple(_NUMBER.findall(text)) if len(words(text)) >= FEWEST_WORDS else (plain(text),)
 
 
 def _best(close: NDArray[np.float64], least: float) -> int | None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from eval_pipeline.improvement.drafting import can_be_drafted
 from eval_pipeline.improvement.measures import failing_measures
 from eval_pipeline.improvement.ratings import ratings_of
 from eval_pipeline.improvement.requests import DAY, feedback_on
@@ -48,7 +49,8 @@ class Month(NamedTuple):
     suite: Suite
     start: datetime.datetime
     end: datetime.datetime
-    outcome: Outcome
+    outcome: Outcome | None
+    """None where no case can be drafted."""
     by_answer: Sequence[Satisfied]
     """Measures of sampled answers against what people said of the same answers."""
     by_version: Sequence[Satisfied]
@@ -60,14 +62,10 @@ def month_of(project: Project, suite: Suite, production: Production, end: dateti
     """The thirty days before a moment. Nothing is written, and no weight is changed."""
     start = end - DAYS * DAY
     ratings = ratings_of(project, suite.name)
-    outcome = suggest(
-        project,
-        suite,
-        start,
-        end,
-        rulings=ratings.rulings,
-        measures=failing_measures(project, suite, production),
-    )
+    outcome = None
+    if can_be_drafted(suite, project.golden(suite.name)):
+        measures = failing_measures(project, suite, production)
+        outcome = suggest(project, suite, start, end, rulings=ratings.rulings, measures=measures)
     with EventStore.of(project) as store:
         given = feedback_on(store, suite.name, start, end, production.closes_after_days)
         days = [day for day in store.days(suite.name) if start.date() <= day <= end.date()]

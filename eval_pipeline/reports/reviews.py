@@ -112,7 +112,10 @@ def _monthly(month: Month) -> Iterator[Block]:
     yield _title(month.suite.name, "month", month.start, month.end)
     if month.simulated:
         yield Line(SIMULATED)
-    yield from _suggested(month.suite.name, month.outcome)
+    if month.outcome is None:
+        yield Line("No case can be drafted: the suite has a golden format of its own, without `drafting`.")
+    else:
+        yield from _suggested(month.suite.name, month.outcome)
     yield Heading("What goes with content users")
     yield _correlations(month.by_answer, "Measures of sampled answers, answer by answer")
     yield _correlations(month.by_version, "Metrics on the golden set, version by version")

@@ -34,7 +34,7 @@ from eval_pipeline.reports.reviewing import write_review
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
 from eval_pipeline_tests.improvement.producing import END, NOON, START, event, keep, thumbs
 
-SECRET = "the parcel for Ottoline"
+TOLD = "the parcel for Ottoline"
 EVERYTHING = Production.model_validate({"sampling": {"rate": 1.0}})
 DAY = datetime.timedelta(days=1)
 
@@ -44,14 +44,12 @@ def project(tmp_path: Path) -> Project:
     """A day in production with everything that is made of it."""
     project = declare(tmp_path, CLASSIFIER)
     (project.root / "production.yaml").write_text("sampling: {rate: 1.0}\n")
-    events = [
-        event(n, NAME, {"text": f"Where is {SECRET} {n}?"}, f"bug {SECRET}", concepts=n) for n in range(8)
-    ]
-    events.append(event(50, NAME, {"text": f"Lost: {SECRET}"}, None, error="timeout"))
-    keep(project, events, [thumbs(1, 1.0, f"I want {SECRET}"), thumbs(2, 5.0)])
+    events = [event(n, NAME, {"text": f"Where is {TOLD} {n}?"}, f"bug {TOLD}", concepts=n) for n in range(8)]
+    events.append(event(50, NAME, {"text": f"Lost: {TOLD}"}, None, error="timeout"))
+    keep(project, events, [thumbs(1, 1.0, f"I want {TOLD}"), thumbs(2, 5.0)])
     with EventStore.of(project) as store:
         with store.staging() as staging:
-            refusal = Refusal(1, "is not JSON", SECRET, True)
+            refusal = Refusal(1, "is not JSON", TOLD, True)
             store.publish(Delivery("digest", "bad.jsonl", 1, "flat", 0, 0, 0, (), (refusal,)), staging)
         suite = find_suite(project, NAME)
         measure_day(project, store, suite, NOON.date(), EVERYTHING)
@@ -82,7 +80,7 @@ def state(project: Project) -> object:
 
 
 def holding(project: Project) -> list[str]:
-    """Files in which the secret can be read."""
+    """Files in which it can be read."""
     import pyarrow.parquet as pq
 
     found = []
@@ -92,7 +90,7 @@ def holding(project: Project) -> list[str]:
             if path.suffix == ".parquet"
             else path.read_bytes().decode(errors="replace")
         )
-        if SECRET in content:
+        if TOLD in content:
             found.append(path.name)
     return found
 
