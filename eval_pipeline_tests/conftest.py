@@ -113,6 +113,12 @@ SLOW = (
     "test_outage.py",
     "test_own_code.py",
     "test_toy_suite.py",
+    "improvement/test_accepting.py",
+    "improvement/test_suggesting.py",
+    "reports/test_reviewing.py",
+    "reports/page/test_rating.py",
+    "automation/test_briefs.py",
+    "decisions/test_purging.py",
 )
 """Modules that start processes, servers, browsers or whole chains; `make quick` leaves them out.
 

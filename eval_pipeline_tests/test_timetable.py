@@ -30,10 +30,7 @@ CRON = "Write minute, hour, day, month and weekday: 0 2 * * *."
         ("- nightly\n", ["1: is a list, not a set of fields. Write name: value on lines below it."]),
         (
             "hourly: x\n",
-            [
-                "1: hourly: is not a known field. "
-                "Known: timezone, nightly, weekly, prune, production, samples, ui."
-            ],
+            [f"1: hourly: is not a known field. Known: {', '.join(Automation.model_fields)}."],
         ),
         ("nightly: '61 * * * *'\n", [f"1: nightly: '61 * * * *' is not a cron expression. {CRON}"]),
     ],
