@@ -121,14 +121,15 @@ def _blanks(entry: dict[str, Any], drafting: Drafting) -> Iterator[tuple[str | i
 
 
 def _blank_texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    if isinstance(value, str) and not value.strip() and "document" not in path:
+    if isinstance(value, str) and not value.strip():
         yield path
     elif isinstance(value, dict):
         for name, each in value.items():
             yield from _blank_texts(each, (*path, name))
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            yield from _blank_texts(each, (*path, index))
+            if not isinstance(each, str):  # a document may have blank lines
+                yield from _blank_texts(each, (*path, index))
 
 
 def _target(

@@ -70,9 +70,7 @@ def state(project: Project) -> object:
     """Every number that there is."""
     suite = find_suite(project, NAME)
     with EventStore.of(project) as store:
-        figures = [
-            figures_of(store, NAME, START.replace(hour=0), END.replace(hour=0), 7, by) for by in ([], ["day"])
-        ]
+        figures = figures_of(store, NAME, START.replace(hour=0), END.replace(hour=0), 7, ["hour", "version"])
         day = measure_day(project, store, suite, NOON.date(), EVERYTHING)
     quality = quality_of(suite, [day], ratings=ratings_of(project, NAME).acceptable)
     assert quality is not None

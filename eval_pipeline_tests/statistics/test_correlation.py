@@ -37,7 +37,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     for _ in range(400):
         one = random.normal(size=60)
         two = 0.5 * one + np.sqrt(0.75) * random.normal(size=60)
-        found = spearman(one, two)
+        found = spearman(one.tolist(), two.tolist())
         assert found is not None
         held += found.low <= truth <= found.high
     assert 0.92 <= held / 400 <= 0.98

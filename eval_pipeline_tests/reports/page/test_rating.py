@@ -154,7 +154,7 @@ def test_a_checker_of_accessibility_finds_nothing_serious(
     for scheme in ("light", "dark"):
         for width in (360, 1280):
             page.set_viewport_size({"width": width, "height": 800})
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             watched.show(written.file)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             page.evaluate(script)
