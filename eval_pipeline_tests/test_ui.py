@@ -149,13 +149,16 @@ def test_a_click_leads_from_the_asset_to_the_report(page: Page, address: str, ev
     page.goto(f"{address}/assets/decomposition/report?view=partitions&partition={V20}")
     expect(page.get_by_text("✗ is blocked").first).to_be_visible()
     with page.expect_popup() as opening:
-        page.get_by_text(f"http://127.0.0.1:{REPORTS_PORT}/decomposition/{V20}/").first.click()
+        page.get_by_text(f"http://127.0.0.1:{REPORTS_PORT}/evaluations/decomposition/{V20}/").first.click()
     report = opening.value
     report.wait_for_load_state()
     expect(report.get_by_text(f"✗ {V20} is blocked").first).to_be_visible()
     evaluation = Store(evaluated.state).evaluation("decomposition", V20)
     assert evaluation
-    assert report.url == f"http://127.0.0.1:{REPORTS_PORT}/decomposition/{V20}/{evaluation.id}/report.html"
+    assert (
+        report.url
+        == f"http://127.0.0.1:{REPORTS_PORT}/evaluations/decomposition/{V20}/{evaluation.id}/report.html"
+    )
     assert report.evaluate("origin") == "null", "it is alone in a sandbox"
     report.close()
 

@@ -8,7 +8,7 @@ import dagster as dg
 from pydantic import Field
 
 from eval_pipeline.files import file_bytes
-from eval_pipeline.orchestration.production import figures_key
+from eval_pipeline.orchestration.production import GROUP, figures_key
 from eval_pipeline.orchestration.quality import quality_key
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
@@ -20,7 +20,7 @@ BRIEF_JOB = "production_briefs"
 
 def brief_key(suite: str) -> dg.AssetKey:
     """The asset of a suite's briefs."""
-    return dg.AssetKey([suite, "brief"])
+    return dg.AssetKey([GROUP, suite, "brief"])
 
 
 class BriefConfig(dg.Config):
@@ -44,7 +44,7 @@ def build_brief_job(suites: Sequence[Suite]) -> Any:
 def _brief(project: Project, suite: Suite) -> dg.AssetsDefinition:
     @dg.asset(
         key=brief_key(suite.name),
-        group_name=suite.name,
+        group_name=GROUP,
         description=f"What a week, a month or a quarter of {suite.name} in production brought, on one page.",
         deps=[dg.AssetDep(figures_key(suite.name)), dg.AssetDep(quality_key(suite.name))],
     )

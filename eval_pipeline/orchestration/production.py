@@ -24,7 +24,6 @@ from eval_pipeline.suite import Suite
 
 GROUP = "production"
 EVENTS_KEY = dg.AssetKey([GROUP, "events"])
-STAGE = "production"
 FIRST_DAY = "2024-01-01"
 DAYS = dg.DailyPartitionsDefinition(FIRST_DAY, timezone="UTC", end_offset=1)
 """Days in UTC; the one that is under way is one of them."""
@@ -34,7 +33,7 @@ DAY = datetime.timedelta(days=1)
 
 def figures_key(suite: str) -> dg.AssetKey:
     """The asset of a suite's figures."""
-    return dg.AssetKey([suite, STAGE])
+    return dg.AssetKey([GROUP, suite, "figures"])
 
 
 def target_check(figure: str) -> str:
@@ -122,7 +121,7 @@ def _figures(project: Project, suite: Suite, production: Production) -> dg.Asset
         warnings.simplefilter("ignore", dg.BetaWarning)
         return dg.asset(
             key=key,
-            group_name=suite.name,
+            group_name=GROUP,
             description=f"What users of {suite.name} get: requests, latency, errors, cost, feedback, by day.",
             deps=[dg.AssetDep(EVENTS_KEY)],
             partitions_def=DAYS,

@@ -17,7 +17,7 @@ from eval_pipeline.monitoring import (
     quality_of,
     sample_of,
 )
-from eval_pipeline.orchestration.production import DAYS, EVENTS_KEY
+from eval_pipeline.orchestration.production import DAYS, EVENTS_KEY, GROUP
 from eval_pipeline.project import Project
 from eval_pipeline.reports import quality_table, table
 from eval_pipeline.suite import Suite
@@ -30,12 +30,12 @@ Events = Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]
 
 def sample_key(suite: str) -> dg.AssetKey:
     """The asset of a suite's samples."""
-    return dg.AssetKey([suite, "sample"])
+    return dg.AssetKey([GROUP, suite, "sample"])
 
 
 def quality_key(suite: str) -> dg.AssetKey:
     """The asset of what samples say."""
-    return dg.AssetKey([suite, "quality"])
+    return dg.AssetKey([GROUP, suite, "quality"])
 
 
 def quality_check(measure: str) -> str:
@@ -68,7 +68,7 @@ def build_quality_job(suites: Sequence[Suite]) -> Any:
 def _sample(project: Project, suite: Suite, production: Production) -> dg.AssetsDefinition:
     @dg.asset(
         key=sample_key(suite.name),
-        group_name=suite.name,
+        group_name=GROUP,
         description=f"Requests of {suite.name} that are looked at closely, drawn by day with known chances.",
         deps=[dg.AssetDep(EVENTS_KEY)],
         partitions_def=DAYS,
@@ -98,7 +98,7 @@ def _quality(project: Project, suite: Suite, production: Production) -> dg.Asset
 
     @dg.asset(
         key=key,
-        group_name=suite.name,
+        group_name=GROUP,
         description=f"How good answers of {suite.name} are in production, estimated from samples.",
         deps=[dg.AssetDep(sample_key(suite.name))],
         partitions_def=DAYS,

@@ -32,6 +32,6 @@ def test_a_schedule_writes_a_brief_of_every_suite_with_events(toy: Project, rhyt
         result = definitions.resolve_job_def(BRIEF_JOB).execute_in_process(
             instance=instance, run_config=request.run_config, asset_selection=request.asset_selection
         )
-    (written,) = result.asset_materializations_for_node("toy__brief")
+    (written,) = result.asset_materializations_for_node("production__toy__brief")
     assert written.metadata["rhythm"].value == rhythm
     assert (toy.state / "briefs" / "toy" / f"{rhythm}-2026-03-02.html").is_file()

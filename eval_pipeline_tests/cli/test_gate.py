@@ -56,6 +56,7 @@ from eval_pipeline_tests.running import begin, command, command_line, ended, inv
 
 RIGHT = 90
 ACTIVE, CANDIDATE = "guess-v1.0", "guess-v1.1"
+UNKNOWN = "production state unknown: no shared database is configured, and this one has no events"
 
 
 def git(project: Project, *arguments: str) -> str:
@@ -423,10 +424,10 @@ def test_rules_that_somebody_accepted(repository: Project) -> None:
 def test_an_unchanged_project_passes(repository: Project) -> None:
     same = invoke(repository, "gate")
     assert same.returncode == 0, same.stdout + same.stderr
-    assert same.stdout == f"✓ toy: {ACTIVE} (asked for)\nReport: .eval/gate.json\n"
+    assert same.stdout == f"✓ toy: {ACTIVE} (asked for)\n{UNKNOWN}\nReport: .eval/gate.json\n"
     untouched = invoke(repository, "gate", "--changed-since", "HEAD")
     assert untouched.returncode == 0
-    assert untouched.stdout == "Not touched: toy\nNothing to evaluate.\nReport: .eval/gate.json\n"
+    assert untouched.stdout == f"Not touched: toy\nNothing to evaluate.\n{UNKNOWN}\nReport: .eval/gate.json\n"
     assert json.loads((repository.state / "gate.json").read_text())["versions"] == []
 
 

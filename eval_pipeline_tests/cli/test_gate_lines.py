@@ -66,9 +66,8 @@ def test_a_change_that_makes_every_scorer_always_right_does_not_pass(
     """Nor one that weakens everything else as well; both lines stand in every output."""
     measured.prompt(project, CANDIDATE, "candidate")
     measured.record(project, CANDIDATE, CASES // 3)
-    declare_anew(
-        project, answer={"kind": "label", "of": ["billing", "bug", "other"]}, scores=[{"not_contains": "x"}]
-    )
+    always_right = [{"not_contains": "x"}, {"not_contains": "z", "name": "nor_this"}]
+    declare_anew(project, answer={"kind": "label", "of": ["billing", "bug", "other"]}, scores=always_right)
     edit(project, "lib/checks.py", "return same", "return True or same")
     edit(project, "lib/helper.py", "one == other", "True")
     write(project, f"golden/{NAME}/gates.yaml", "metrics:\n  score: {fail: '< 0.1', pass: '>= 0.1'}\n")

@@ -62,7 +62,7 @@ def test_files_become_events_and_events_figures_in_one_run_each(
     figures = run(toy, instance, request)
     days = [
         each.partition
-        for each in figures.asset_materializations_for_node("toy__production")
+        for each in figures.asset_materializations_for_node("production__toy__figures")
         if each.asset_key == figures_key("toy")
     ]
     assert days == ["2026-03-02", "2026-03-03", "2026-03-04"]

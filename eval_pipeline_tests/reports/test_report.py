@@ -78,7 +78,7 @@ def _shown(
             checks.regression_check(suite, answers.identity, standings, {}),
         ):
             yield None, check.description or ""
-        yield decide("asked for", evaluation, standings, against), ""
+        yield decide("asked for", evaluation, standings, against, settings=bench.context.settings), ""
 
 
 @pytest.mark.parametrize("name", suite_names(Project(REPOSITORY, Path())))
