@@ -57,7 +57,7 @@ def test_pull_requests(tmp_path: Path) -> None:
     pristine = projects.Pristine(forks.repository(tmp_path / "project"), tmp_path / "copy")
     tried = forks.attack(pristine, PULL_REQUESTS)
     assert broken(tried) == []
-    assert [each.end for each in tried] == ["refused"] * 5 + ["accepted"]
+    assert {each.end for each in tried} == {"refused"}
 
 
 def test_an_endpoint_that_misbehaves_in_one_answer(tmp_path: Path) -> None:
