@@ -45,7 +45,7 @@ def _state(bench: stages.Workbench, version: str, prompt: Prompt | None) -> Vers
     suite = bench.suite
     try:
         evaluation = bench.store.evaluation(suite.name, version)
-        if evaluation is None:
+        if evaluation is None or suite.headline not in evaluation.summary.metrics:  # … or of another measure
             return VersionState(version, prompt.front.status)
         identity = evaluation.identity
         compared = bench.store.compared(suite.name, version) or Compared(identity, ())

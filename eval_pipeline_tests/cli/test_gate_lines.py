@@ -70,7 +70,7 @@ def test_a_change_that_makes_every_scorer_always_right_does_not_pass(
     declare_anew(project, answer={"kind": "label", "of": ["billing", "bug", "other"]}, scores=always_right)
     edit(project, "lib/checks.py", "return same", "return True or same")
     edit(project, "lib/helper.py", "one == other", "True")
-    write(project, f"golden/{NAME}/gates.yaml", "metrics:\n  score: {fail: '< 0.1', pass: '>= 0.1'}\n")
+    write(project, f"golden/{NAME}/gates.yaml", "metrics:\n  not_contains: {fail: '< 0.1', pass: '>= 0.1'}\n")
     edit(project, "engines.yaml", "recorded/{suite}", "perfect/{suite}")
     measured.record(project, CANDIDATE, CASES, "perfect")
     shutil.rmtree(project.golden(NAME) / "baseline")
@@ -85,7 +85,7 @@ def test_a_change_that_makes_every_scorer_always_right_does_not_pass(
     assert set(said) == {f"{each} {whose}" for each in (ACTIVE, CANDIDATE) for whose in ("base", "own")}
     by_base, by_own = said[f"{CANDIDATE} base"], said[f"{CANDIDATE} own"]
     assert accuracy(by_base) == pytest.approx(1 / 3)
-    assert by_own["report"]["metrics"]["score"] == 1
+    assert by_own["report"]["metrics"]["not_contains"] == 1
     assert by_base["state"] == "block"
     assert any("accuracy: 33.3 % is in the fail zone (< 60 %)" in each for each in by_base["reasons"])
     assert any("regressed; block" in each for each in by_base["reasons"])
