@@ -1,5 +1,7 @@
 """Everything that Dagster loads: the chain of every suite, its job, what starts it, and shared resources."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 
 from eval_pipeline import automation, orchestration
@@ -7,55 +9,71 @@ from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.monitoring import read_production
 from eval_pipeline.own_code import use_code_of
 from eval_pipeline.project import Project
-from eval_pipeline.timetable import read_automation
+from eval_pipeline.suite import Suite
+from eval_pipeline.timetable import Automation, read_automation
 
 
 def build_definitions(project: Project) -> dg.Definitions:
     """The definitions of a project."""
     use_code_of(project)
-    configured, production = read_automation(project), read_production(project)
+    configured = read_automation(project)
     suites, broken = load_suites(project, suite_names(project))
     chains = {suite: orchestration.build_chain(suite, project) for suite in suites}
     jobs = {suite: orchestration.build_job(suite, chain) for suite, chain in chains.items()}
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
-    events, figures = orchestration.build_production_jobs(suites)
-    samples = orchestration.build_quality_job(suites)
-    briefs = orchestration.build_brief_job(suites)
     pruning = orchestration.build_prune_job(project)
     unloaded_jobs = [orchestration.build_broken_job(asset) for asset in unloaded]
-    return dg.Definitions(
+    own = dg.Definitions(
         assets=[
             *(asset for chain in chains.values() for asset in chain),
             *unloaded,
             *orchestration.build_summaries(project),
             *orchestration.build_pages(project, suites),
-            *orchestration.build_production(project, suites, production),
-            *orchestration.build_quality(project, suites, production),
-            *orchestration.build_briefs(project, suites),
             automation.ALERTS,
         ],
-        jobs=[*jobs.values(), *unloaded_jobs, events, figures, samples, briefs, pruning],
+        jobs=[*jobs.values(), *unloaded_jobs, pruning],
         schedules=[
             *(
                 schedule
                 for suite, job in jobs.items()
                 for schedule in automation.build_schedules(suite, job, project, configured)
             ),
-            automation.build_production_schedule(project, production, figures, configured),
-            automation.build_quality_schedule(project, production, samples, configured),
-            *automation.build_brief_schedules(project, briefs, configured),
             automation.build_prune_schedule(pruning, configured),
         ],
         sensors=[
             *automation.build_sensors(list(jobs), list(jobs.values()), project),
             *automation.build_broken_sensor(broken, unloaded_jobs),
-            automation.build_event_sensor(project, production, [events, figures]),
-            automation.build_watching(project, suites, production),
             automation.build_alerts(project, configured),
             automation.build_page_sensor(project),
         ],
         resources=orchestration.build_resources(project),
         executor=dg.in_process_executor,
+    )
+    return dg.Definitions.merge(own, _production(project, suites, configured)) if suites else own
+
+
+def _production(project: Project, suites: Sequence[Suite], configured: Automation) -> dg.Definitions:
+    """What becomes of events: figures, samples, briefs and alerts."""
+    production = read_production(project)
+    events, figures = orchestration.build_production_jobs(suites)
+    samples = orchestration.build_quality_job(suites)
+    briefs = orchestration.build_brief_job(suites)
+    return dg.Definitions(
+        assets=[
+            *orchestration.build_production(project, suites, production),
+            *orchestration.build_quality(project, suites, production),
+            *orchestration.build_briefs(project, suites),
+        ],
+        jobs=[events, figures, samples, briefs],
+        schedules=[
+            automation.build_production_schedule(project, production, figures, configured),
+            automation.build_quality_schedule(project, production, samples, configured),
+            *automation.build_brief_schedules(project, briefs, configured),
+        ],
+        sensors=[
+            automation.build_event_sensor(project, production, [events, figures]),
+            automation.build_watching(project, suites, production),
+        ],
     )
 
 

@@ -180,7 +180,8 @@ def test_a_changed_golden_set_re_scores_the_active_versions(toy: Project) -> Non
 def test_the_definitions_have_them_switched_on(toy: Project) -> None:
     definitions = build_definitions(toy)
     sensors = {sensor.name: sensor for sensor in definitions.sensors or ()}
-    assert set(sensors) == {"prompt_files", "golden_sets", "alerts", "pages"}
+    of_production = {"event_files", "production_alerts"}
+    assert set(sensors) == {"prompt_files", "golden_sets", "alerts", "pages", *of_production}
     for sensor in sensors.values():
         assert isinstance(sensor, dg.SensorDefinition)
         assert sensor.default_status == dg.DefaultSensorStatus.RUNNING
