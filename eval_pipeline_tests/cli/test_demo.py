@@ -98,7 +98,7 @@ def test_the_ui_is_there_meanwhile_and_ctrl_c_ends_everything(
     links = [line.split() for line in out.read_text().splitlines() if "http" in line]
     assert ["UI:", f"http://127.0.0.1:{port}"] in links
     assert ["Reports:", f"http://127.0.0.1:{reports_port}"] in links
-    latest = f"http://127.0.0.1:{reports_port}/toy/guess-v1.0/latest"
+    latest = f"http://127.0.0.1:{reports_port}/evaluations/toy/guess-v1.0/latest"
     with urllib.request.urlopen(latest, timeout=30) as answer:
         assert "guess-v1.0" in answer.read().decode()
     process.send_signal(signal.SIGINT)
