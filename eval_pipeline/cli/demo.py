@@ -1,12 +1,11 @@
 """`eval-pipeline demo`: every version of every suite, a line each, with the UI beside it."""
 
-import signal
 from contextlib import ExitStack, suppress
 
 import click
 
 from eval_pipeline.cli import run
-from eval_pipeline.cli.ui import port_options, serving
+from eval_pipeline.cli.ui import end_by_signals, port_options, serving
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
@@ -22,7 +21,7 @@ def command(context: click.Context, suite: str, port: int, reports_port: int, ui
     Exits as `run SUITE --prompt all` does; with the UI, when Ctrl-C is pressed.
     """
     project = Project.find()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_by_signals()
     with ExitStack() as stack:
         servers = stack.enter_context(serving(project, port, reports_port)) if ui else None
         if servers:
@@ -34,6 +33,7 @@ def command(context: click.Context, suite: str, port: int, reports_port: int, ui
             servers.start_daemon()
             say(f"All of it is there to look at:\n{servers.links}\nCtrl-C ends it.")
             with suppress(KeyboardInterrupt):
+                end_by_signals()  # Dagster puts back what it found, for one signal as for the other
                 servers.wait()
     context.exit(code)
 

@@ -47,7 +47,7 @@ def port_options(function: Any) -> Any:
 def command(port: int, reports_port: int) -> None:
     """Serve Dagster's UI with what starts by itself, and reports beside it, on loopback, until Ctrl-C."""
     project = Project.find()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_by_signals()
     with serving(project, port, reports_port) as servers:
         servers.start_daemon()
         say(f"{servers.links}\nCtrl-C ends it.")
@@ -64,6 +64,12 @@ def serving(project: Project, port: int, reports_port: int) -> Iterator[Servers]
         yield servers
     finally:
         servers.end()
+
+
+def end_by_signals() -> None:
+    """Let Ctrl-C and `kill` end this process, also one that was started to ignore them."""
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, signal.default_int_handler)
 
 
 class Servers:

@@ -99,7 +99,7 @@ def test_texts_go_and_every_figure_stays(project: Project) -> None:
     old = NOON.timestamp()
     for path in project.root.rglob("*"):
         os.utime(path, (old, old))
-    now = datetime.datetime.now(datetime.UTC)
+    now = datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=1)
     planned = {each.kind: each.things for each in purge(project, now, [NAME], dry=True)}
     assert holding(project)
     purged = {each.kind: each.things for each in purge(project, now, [NAME])}
