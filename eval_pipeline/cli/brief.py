@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from eval_pipeline.cli import completing
+from eval_pipeline.cli.options import day_of
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import EventStore
-from eval_pipeline.problems import bad_value, shown_path
+from eval_pipeline.problems import shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
@@ -40,10 +41,7 @@ def command(suite: str, rhythm: str, day: str | None, out: Path | None) -> None:
 
 def _end(project: Project, suite: str, day: str | None) -> datetime.datetime:
     """The end of the last day."""
-    try:
-        last = datetime.date.fromisoformat(day) if day else None
-    except ValueError:
-        raise bad_value("--day", f"{day!r} is not a day", "Write it as 2026-03-01.") from None
+    last = day_of(day)
     if last is None:
         with EventStore.of(project) as store:
             last = max(store.days(suite), default=datetime.datetime.now(datetime.UTC).date())

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from eval_pipeline.cli import Group, completing
+from eval_pipeline.cli.options import day_of
 from eval_pipeline.files import readable_json
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import (
@@ -115,8 +116,5 @@ def simulate(suite: str, days: int, per_day: int, seed: int, until: str | None) 
 
 
 def _last_day(text: str | None) -> datetime.date:
-    try:
-        yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
-        return datetime.date.fromisoformat(text) if text else yesterday
-    except ValueError:
-        raise bad_value("until", f"{text!r} is not a day", "Write it as 2026-03-01.") from None
+    yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
+    return day_of(text, "--until") or yesterday

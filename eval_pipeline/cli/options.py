@@ -1,10 +1,12 @@
 """Kinds of options that several commands share."""
 
+import datetime
 from typing import Any
 
 import click
 
 from eval_pipeline.answers import Trials, parse_trials
+from eval_pipeline.problems import bad_value
 
 
 class TrialsType(click.ParamType[Trials]):
@@ -21,3 +23,11 @@ class TrialsType(click.ParamType[Trials]):
 
 TRIALS = TrialsType()
 TRIALS_HELP = "How often every case is asked; a range asks until the comparison is settled."
+
+
+def day_of(text: str | None, option: str = "--day") -> datetime.date | None:
+    """The day that an option names, if it does."""
+    try:
+        return datetime.date.fromisoformat(text) if text else None
+    except ValueError:
+        raise bad_value(option, f"{text!r} is not a day", "Write it as 2026-03-01.") from None

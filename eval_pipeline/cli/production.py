@@ -6,10 +6,10 @@ from typing import get_args
 import click
 
 from eval_pipeline.cli import completing
+from eval_pipeline.cli.options import day_of
 from eval_pipeline.files import readable_json
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import Aim, EventStore, Figures, Group, aims_of, figures_of, read_production
-from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
@@ -33,7 +33,7 @@ def command(suite: str, day: str | None, days: int | None, by: tuple[Group, ...]
     chosen = find_suite(project, suite)
     production = read_production(project)
     with EventStore.of(project) as store:
-        last = _day(day) or max(store.days(chosen.name), default=None)
+        last = day_of(day) or max(store.days(chosen.name), default=None)
         if last is None:
             say("[]" if as_json else f"{chosen.name} has no events yet. Run: eval-pipeline events ingest")
             return
@@ -53,13 +53,6 @@ def command(suite: str, day: str | None, days: int | None, by: tuple[Group, ...]
         print_table(figure_table(rows))
     else:
         print_table(one_table(rows[0], aims[0]))
-
-
-def _day(text: str | None) -> datetime.date | None:
-    try:
-        return datetime.date.fromisoformat(text) if text else None
-    except ValueError:
-        raise bad_value("day", f"{text!r} is not a day", "Write it as 2026-03-01.") from None
 
 
 def _data(figures: Figures, aims: list[Aim]) -> dict[str, object]:

@@ -5,10 +5,11 @@ import datetime
 import click
 
 from eval_pipeline.cli import BLOCKED, completing
+from eval_pipeline.cli.options import day_of
 from eval_pipeline.files import readable_json
+from eval_pipeline.improvement import ratings_of
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import EventStore, contrast_versions, measure_day, quality_of, read_production
-from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
 
@@ -49,7 +50,7 @@ def command(
     chosen = find_suite(project, suite)
     production = read_production(project)
     with EventStore.of(project) as store:
-        last = _day(day) or max(store.days(chosen.name), default=None)
+        last = day_of(day) or max(store.days(chosen.name), default=None)
         if last is None:
             say("null" if as_json else f"{chosen.name} has no events yet. Run: eval-pipeline events ingest")
             return
@@ -63,17 +64,11 @@ def command(
         else:
             print_table(contrast_table(found))
         context.exit(BLOCKED if found.blocks else 0)
-    quality = quality_of(chosen, measured, version)
+    ratings = ratings_of(project, chosen.name).acceptable
+    quality = quality_of(chosen, measured, version, ratings)
     if as_json:
         say(readable_json(quality))
     elif quality is None:
         say(f"{chosen.name} has no events between {first} and {last}.")
     else:
         print_table(quality_table(chosen, quality, production.of(chosen.name).quality))
-
-
-def _day(text: str | None) -> datetime.date | None:
-    try:
-        return datetime.date.fromisoformat(text) if text else None
-    except ValueError:
-        raise bad_value("day", f"{text!r} is not a day", "Write it as 2026-03-01.") from None

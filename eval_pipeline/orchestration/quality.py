@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from eval_pipeline.improvement import ratings_of
 from eval_pipeline.monitoring import (
     EventStore,
     Production,
@@ -128,7 +129,8 @@ def quality_events(
     found = None
     if last is not None:
         first = last - DAY * (production.sampling.window_days - 1)
-        found = quality_of(suite, measured_days(project, suite.name, first, last))
+        ratings = ratings_of(project, suite.name).acceptable
+        found = quality_of(suite, measured_days(project, suite.name, first, last), ratings=ratings)
     yield dg.MaterializeResult(metadata=_metadata(suite, found, targets))
     for name, target in targets.items():
         estimate = found.estimates.get(name) if found else None

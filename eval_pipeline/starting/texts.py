@@ -38,6 +38,10 @@ IGNORED = """\
 .tmp_dagster_home_*/
 .venv/
 __pycache__/
+production/drop/
+production/suggested/
+production/ratings/*/*
+!production/ratings/*/ledger.jsonl
 """
 
 WORKSPACE = """\

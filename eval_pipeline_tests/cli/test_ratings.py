@@ -40,6 +40,8 @@ def test_sheets_go_out_and_come_back(project: Project) -> None:
     assert "acceptable" in shown.stdout
     figures = json.loads(invoke(project, "ratings", "show", NAME, "--json").stdout)
     assert (figures["rated"], figures["pairs"], figures["kappa"]) == (4, 4, None)
+    quality = json.loads(invoke(project, "quality", NAME, "--json").stdout)
+    assert quality["estimates"]["human_accuracy"]["value"] == 1.0
     again = invoke(project, "ratings", "queue", NAME)
     assert again.returncode == 2
     assert "no sampled answer left" in again.stderr
