@@ -8,7 +8,7 @@ import dagster as dg
 from pydantic import Field
 
 from eval_pipeline.files import file_bytes
-from eval_pipeline.orchestration.production import GROUP, figures_key
+from eval_pipeline.orchestration.production import GROUP, figures_key, group_of
 from eval_pipeline.orchestration.quality import quality_key
 from eval_pipeline.problems import BadInput, shown_path
 from eval_pipeline.project import Project
@@ -44,7 +44,7 @@ def build_brief_job(suites: Sequence[Suite]) -> Any:
 def _brief(project: Project, suite: Suite) -> dg.AssetsDefinition:
     @dg.asset(
         key=brief_key(suite.name),
-        group_name=GROUP,
+        group_name=group_of(suite.name),
         description=f"What a week, a month or a quarter of {suite.name} in production brought, on one page.",
         deps=[dg.AssetDep(figures_key(suite.name)), dg.AssetDep(quality_key(suite.name))],
     )

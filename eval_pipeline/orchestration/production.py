@@ -36,6 +36,11 @@ def figures_key(suite: str) -> dg.AssetKey:
     return dg.AssetKey([GROUP, suite, "figures"])
 
 
+def group_of(suite: str) -> str:
+    """The group of what production brings to a suite; its chain has other partitions, and another group."""
+    return f"{suite}_{GROUP}"
+
+
 def target_check(figure: str) -> str:
     """The name of the check of a target."""
     return f"target_{figure}"
@@ -121,7 +126,7 @@ def _figures(project: Project, suite: Suite, production: Production) -> dg.Asset
         warnings.simplefilter("ignore", dg.BetaWarning)
         return dg.asset(
             key=key,
-            group_name=GROUP,
+            group_name=group_of(suite.name),
             description=f"What users of {suite.name} get: requests, latency, errors, cost, feedback, by day.",
             deps=[dg.AssetDep(EVENTS_KEY)],
             partitions_def=DAYS,

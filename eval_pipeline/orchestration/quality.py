@@ -18,7 +18,7 @@ from eval_pipeline.monitoring import (
     quality_of,
     sample_of,
 )
-from eval_pipeline.orchestration.production import DAYS, EVENTS_KEY, GROUP
+from eval_pipeline.orchestration.production import DAYS, EVENTS_KEY, GROUP, group_of
 from eval_pipeline.project import Project
 from eval_pipeline.reports import quality_table, table
 from eval_pipeline.suite import Suite
@@ -69,7 +69,7 @@ def build_quality_job(suites: Sequence[Suite]) -> Any:
 def _sample(project: Project, suite: Suite, production: Production) -> dg.AssetsDefinition:
     @dg.asset(
         key=sample_key(suite.name),
-        group_name=GROUP,
+        group_name=group_of(suite.name),
         description=f"Requests of {suite.name} that are looked at closely, drawn by day with known chances.",
         deps=[dg.AssetDep(EVENTS_KEY)],
         partitions_def=DAYS,
@@ -99,7 +99,7 @@ def _quality(project: Project, suite: Suite, production: Production) -> dg.Asset
 
     @dg.asset(
         key=key,
-        group_name=GROUP,
+        group_name=group_of(suite.name),
         description=f"How good answers of {suite.name} are in production, estimated from samples.",
         deps=[dg.AssetDep(sample_key(suite.name))],
         partitions_def=DAYS,
