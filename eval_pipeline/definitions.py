@@ -1,5 +1,6 @@
 """Everything that Dagster loads: the chain of every suite, its job, what starts it, and shared resources."""
 
+import gc
 from collections.abc import Sequence
 
 import dagster as dg
@@ -77,4 +78,5 @@ def _production(project: Project, suites: Sequence[Suite], configured: Automatio
     )
 
 
+gc.freeze()  # modules live as long as the process: no need to look through Dagster's again and again
 defs = build_definitions(Project.find())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from eval_pipeline.engines.interface import Engine
 from eval_pipeline.engines.journal import JUDGE
@@ -40,9 +40,8 @@ def engines_model() -> type[EnginesFile]:
 
 @cache  # pydantic searches the whole stack of calls for each model that is made
 def _model_of(known: tuple[tuple[str, type[EngineEntry]], ...]) -> type[EnginesFile]:
-    described = EnginesFile.model_fields["engines"]
     entry = any_entry(dict(known))
-    engines: Any = (dict[str, entry], Field(description=described.description))  # type: ignore[valid-type]
+    engines: Any = (dict[str, entry], ...)  # type: ignore[valid-type]
     return create_model("EnginesFile", __base__=EnginesFile, __doc__=EnginesFile.__doc__, engines=engines)
 
 
@@ -128,4 +127,13 @@ def open_judge(project: Project, suite: Suite, name: str, schema: dict[str, Any]
 
 
 def _engines(project: Project) -> EnginesFile:
-    return without_problems(lambda problems: read_engines(project.engines_file, problems))
+    file = project.engines_file
+    if not file.is_file():
+        return without_problems(lambda problems: read_engines(file, problems))
+    status = file.stat()
+    return _unchanged_engines(file, (status.st_ino, status.st_mtime_ns, status.st_size), engines_model())
+
+
+@lru_cache(maxsize=1)  # every suite of a code location asks for them
+def _unchanged_engines(file: Path, _state: tuple[int, ...], _model: type[EnginesFile]) -> EnginesFile:
+    return without_problems(lambda problems: read_engines(file, problems))

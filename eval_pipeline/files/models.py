@@ -1,13 +1,26 @@
 """What people configure, as pydantic models: every problem at once, each in plain words and in its place."""
 
+import ast
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from eval_pipeline.files import words
 from eval_pipeline.files.violations import CLOSE, Check, FieldPath, Violation, no_checks
@@ -32,7 +45,6 @@ class Model(BaseModel):
         validate_by_alias=True,
         allow_inf_nan=False,
         hide_input_in_errors=True,
-        use_attribute_docstrings=True,
     )
 
     @model_validator(mode="wrap")
@@ -43,6 +55,34 @@ class Model(BaseModel):
             return handler(value)
         except ValidationError as error:
             raise refusal(*_violations(error, value, cls)) from None
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """A field is described by the text below it, which is read now: pydantic would for every import."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, text in _texts_below_fields(cls).items():
+            properties[str(cls.model_fields[name].validation_alias or name)].setdefault("description", text)
+        return schema
+
+
+def _texts_below_fields(model: type[Model]) -> dict[str, str]:
+    """What is written below the fields of a model and of those that it extends."""
+    texts: dict[str, str] = {}
+    for each in reversed(model.__mro__[: model.__mro__.index(Model)]):
+        with suppress(OSError, TypeError):  # one that is made by a function has no source
+            (written,) = ast.parse(dedent(inspect.getsource(each))).body
+            texts |= _below_fields(written)
+    return texts
+
+
+def _below_fields(written: ast.stmt) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(getattr(written, "body", ())):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)
 
 
 def refusal(*violations: Violation) -> PydanticCustomError:
