@@ -26,6 +26,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import yaml
 
 from eval_pipeline import stages
@@ -93,9 +94,15 @@ def write_project(root: Path, url: str, cases: int, concurrency: int) -> Project
 
 
 def bare_aiohttp(url: str, calls: int, concurrency: int) -> float:
-    """Seconds for aiohttp alone, as anybody runs it; what this process has loaded is no part of it."""
+    """Seconds for aiohttp alone to ask the same and read the answers, as anybody writes it.
+
+    What this process has loaded is no part of it.
+    """
     import aiohttp
     import uvloop
+
+    form = {"name": SUITE.name, "schema": msgspec.json.schema(SUITE.output)}
+    options = {"model": "m", "response_format": {"type": "json_schema", "json_schema": form}}
 
     async def ask() -> float:
         connector = aiohttp.TCPConnector(limit=concurrency)
@@ -104,8 +111,10 @@ def bare_aiohttp(url: str, calls: int, concurrency: int) -> float:
 
             async def work() -> None:
                 for number in numbers:
-                    async with session.post(f"{url}/chat/completions", json={"n": number}) as response:
-                        await response.read()
+                    asked = {"messages": [{"role": "user", "content": f"Text {number}."}], **options}
+                    async with session.post(f"{url}/chat/completions", json=asked) as response:
+                        answer = await response.json()
+                        assert answer["choices"][0]["message"]["content"]
 
             started = time.perf_counter()
             await asyncio.gather(*(work() for _ in range(concurrency)))
