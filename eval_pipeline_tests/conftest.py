@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
+from eval_pipeline_tests import vectors
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import forget_own_suites, instance_in
 
@@ -168,11 +169,14 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _shared_probes(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Where all workers keep what probes scored: it is found by all that it rests on, and takes long."""
+def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where all workers keep what takes long: what probes scored, by all that it rests on, and vectors."""
     base = tmp_path_factory.getbasetemp()
-    _SHARED.append((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "probes")
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    _SHARED.append(folder / "probes")
     _SHARED[0].mkdir(exist_ok=True)
+    os.environ[vectors.FILE] = str(folder / "vectors.sqlite")
+    vectors.share_vectors()
 
 
 _SHARED: list[Path] = []
