@@ -122,10 +122,17 @@ def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProc
 def forget_own_suites() -> None:
     """What was imported of a project's own suites is not there for other projects."""
     shipped = suites.__path__[0]
+    if len(suites.__path__) == 1 and len(sys.modules) == _modules[0]:
+        return  # as after most tests
     suites.__path__[:] = [shipped]
     for name in [name for name in sys.modules if name.startswith(f"{suites.__name__}.")]:
         if not str(getattr(sys.modules[name], "__file__", "")).startswith(shipped):
             del sys.modules[name]
+    _modules[0] = len(sys.modules)
+
+
+_modules = [0]
+"""How many there were when those of projects were last forgotten."""
 
 
 @contextmanager
