@@ -174,8 +174,9 @@ def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
     base = tmp_path_factory.getbasetemp()
     folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     _SHARED.append(folder / "probes")
-    _SHARED[0].mkdir(exist_ok=True)
-    os.environ[vectors.FILE] = str(folder / "vectors.sqlite")
+    for each in (_SHARED[0], folder / "vectors"):
+        each.mkdir(exist_ok=True)
+    os.environ[vectors.FOLDER] = str(folder / "vectors")
     vectors.share_vectors()
 
 

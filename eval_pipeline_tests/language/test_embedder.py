@@ -15,7 +15,14 @@ from eval_pipeline.language.embedder import (
     default_embedder,
     similarity,
 )
+from eval_pipeline_tests import vectors
 from eval_pipeline_tests.test_imports import modules_after
+
+
+@pytest.fixture(autouse=True)
+def _encoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tested is the encoder, not what another test was told by it."""
+    monkeypatch.delenv(vectors.FOLDER)
 
 
 def test_importing_it_loads_no_model() -> None:
