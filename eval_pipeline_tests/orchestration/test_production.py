@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import dagster as dg
 import pytest
@@ -25,9 +26,10 @@ suites:
 
 
 @pytest.fixture
-def instance(toy: Project) -> dg.DagsterInstance:
+def instance(toy: Project) -> Iterator[dg.DagsterInstance]:
     (toy.root / "production.yaml").write_text(TARGETS)
-    return dg.DagsterInstance.ephemeral()
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
 
 
 def run(project: Project, instance: dg.DagsterInstance, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
