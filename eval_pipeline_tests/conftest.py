@@ -120,8 +120,32 @@ SLOW = (
     "reports/page/test_rating.py",
     "automation/test_briefs.py",
     "decisions/test_purging.py",
+    "scoring/test_files.py",
+    "language/test_embedding_endpoint.py",
+    "suites/heritage_qa/test_scoring.py",
+    "suites/optimization/test_scoring.py",
+    "cli/test_compared_files.py",
+    "cli/test_score.py",
+    "suites/suggestions/test_scoring.py",
+    "scoring/test_identity.py",
+    "prompts/test_changelog.py",
+    "importing/test_promptfoo.py",
+    "cli/test_import_.py",
+    "prompts/test_rendering.py",
+    "orchestration/test_quality.py",
+    "stages/test_comparisons.py",
+    "results/test_comparing.py",
+    "monitoring/test_sampling.py",
+    "monitoring/test_masking.py",
+    "suites/heritage_qa/test_engine.py",
+    "suites/heritage_retrieval/test_engine.py",
+    "suites/suggestions/test_engine.py",
+    "suites/_video/test_kept_words.py",
+    "language/test_embedder.py",
+    "cli/test_brief.py",
+    "improvement/test_drafting.py",
 )
-"""Modules that start processes, servers, browsers or whole chains; `make quick` leaves them out.
+"""Modules that start processes, servers, browsers, whole chains or the encoder; `make quick` leaves them out.
 
 Those that take longest come first: whatever begins last is what everybody waits for.
 """
