@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from eval_pipeline_tests.monitoring.events_of import DAY, HOUR, MINUTE, MONDAY
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> EventStore:
-    return EventStore(tmp_path, f"sqlite:///{tmp_path}/journal.sqlite")
+def store(tmp_path: Path) -> Iterator[EventStore]:
+    with EventStore(tmp_path, f"sqlite:///{tmp_path}/journal.sqlite") as store:
+        yield store
 
 
 def some_events(count: int, seed: int = 1) -> list[dict[str, Any]]:
@@ -113,14 +115,13 @@ def test_any_cut_into_files_gives_the_same_cells(tmp_path: Path) -> None:
     tables = []
     for seed in range(3):
         chance = random.Random(seed)
-        store = EventStore(tmp_path / str(seed), f"sqlite:///{tmp_path}/{seed}.sqlite")
         shuffled = chance.sample(events, len(events))
-        for start in range(0, len(events), 40):
-            part = shuffled[start : start + 40] + chance.sample(events, 5)
-            store.keep(event_table(part), name=f"part {start}")
-        tables.append(
-            [each.values for each in figures_of(store, "toy", MONDAY, MONDAY + DAY, 7, by=["hour"])]
-        )
+        with EventStore(tmp_path / str(seed), f"sqlite:///{tmp_path}/{seed}.sqlite") as store:
+            for start in range(0, len(events), 40):
+                part = shuffled[start : start + 40] + chance.sample(events, 5)
+                store.keep(event_table(part), name=f"part {start}")
+            found = figures_of(store, "toy", MONDAY, MONDAY + DAY, 7, by=["hour"])
+            tables.append([each.values for each in found])
     assert tables[0] == tables[1] == tables[2]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ def event(number: int, at: datetime.datetime, **fields: object) -> dict[str, obj
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> EventStore:
-    return EventStore(tmp_path, f"sqlite:///{tmp_path}/journal.sqlite")
+def store(tmp_path: Path) -> Iterator[EventStore]:
+    with EventStore(tmp_path, f"sqlite:///{tmp_path}/journal.sqlite") as store:
+        yield store
 
 
 def ids(
