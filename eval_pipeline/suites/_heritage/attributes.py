@@ -23,6 +23,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     custodian_type: CustodianType | None = None
     data_tier: Literal["1", "2", "3", "4"] | None = None
     source_type: Literal["conversation", "web", "csv"] | None = None
+    hard: Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$", max_length=40)] | None = None
+    """What makes the case hard, as a label of the suite's guidelines; easy cases leave it out."""
     split: Split | None = None
 
     @property

@@ -21,6 +21,7 @@ class GoldenMention(msgspec.Struct, frozen=True):
     gold_wikidata: Name | None
     gold_viaf: Name | None = None
     gold_isil: Name | None = None
+    gold_ghcid: Name | None = None
     phenomenon: str = ""
     """What makes it hard or easy, such as an abbreviation or a former name."""
 
@@ -57,6 +58,7 @@ class GoldLink(msgspec.Struct, frozen=True):
     viaf_id: str | None
     isil_code: str | None
     phenomenon: str = ""
+    ghcid: str | None = None
 
 
 class LinkingExpected(msgspec.Struct, frozen=True):
@@ -80,7 +82,12 @@ def to_case(entry: GoldenEntry) -> LinkingCase:
         LinkingExpected(
             {
                 each.mention_id: GoldLink(
-                    each.mention, each.gold_wikidata, each.gold_viaf, each.gold_isil, each.phenomenon
+                    each.mention,
+                    each.gold_wikidata,
+                    each.gold_viaf,
+                    each.gold_isil,
+                    each.phenomenon,
+                    each.gold_ghcid,
                 )
                 for each in entry.mentions
             }
@@ -104,6 +111,6 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
         if there != each.mention:
             message = f"{there!r} stands at {each.start}, not {each.mention!r}"
             yield Violation((*path, "start"), message, "Count code points from the start of the context.")
-        if each.gold_wikidata is None and (each.gold_viaf or each.gold_isil):
+        if each.gold_wikidata is None and (each.gold_viaf or each.gold_isil or each.gold_ghcid):
             message = "is null, yet the mention has another identifier"
             yield Violation((*path, "gold_wikidata"), message, "Link it, or remove the other identifiers.")

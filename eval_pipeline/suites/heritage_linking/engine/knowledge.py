@@ -29,6 +29,7 @@ class Institution(msgspec.Struct, frozen=True):
     """What the city is called in other languages."""
     viaf_id: str | None = None
     isil_code: str | None = None
+    ghcid: str | None = None
 
 
 class Name(NamedTuple):
@@ -73,3 +74,5 @@ def _identifiers(institution: Institution) -> Iterator[tuple[str, str]]:
         yield "viaf_id", institution.viaf_id
     if institution.isil_code:
         yield "isil_code", institution.isil_code
+    if institution.ghcid:
+        yield "ghcid", institution.ghcid
