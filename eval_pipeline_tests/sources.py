@@ -36,7 +36,12 @@ class Recorded:
         return Answer(case_id, trial, msgspec.json.encode(output).decode())
 
 
-def values(suite: Suite, cases: Sequence[GoldenCase], outputs: Mapping[str, Any]) -> dict[str, float | None]:
+def values(
+    suite: Suite,
+    cases: Sequence[GoldenCase],
+    outputs: Mapping[str, Any],
+    context: Context | None = None,
+) -> dict[str, float | None]:
     """Every metric's value."""
-    scores = score_cases(suite, cases, Recorded(outputs), Context())
+    scores = score_cases(suite, cases, Recorded(outputs), context or Context())
     return {name: each.value for name, each in summarize(suite, scores, {}).metrics.items()}
