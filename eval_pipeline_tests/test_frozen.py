@@ -46,6 +46,7 @@ GOLDEN_ENTRIES = {
     "heritage_linking": "cases:GoldenEntry",
     "heritage_ner": "cases:GoldenEntry",
     "heritage_qa": "cases:GoldenEntry",
+    "heritage_rag": "cases:GoldenEntry",
     "heritage_typing": "cases:GoldenRow",
     "optimization": "cases:GoldenEntry",
     "review": "cases:GoldenTask",

@@ -102,7 +102,7 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
     assert "heritage summary: type_classification_accuracy: 75.0 % ✗ fail" in done.stdout
     assert "\naccuracy: typing-a-06: U (unknown); typing-" in done.stdout  # what a failing gate is made of
     learned = [name for name in suite_names(project) if find_suite(project, name).held_out]
-    assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "retrieval", "typing")]
+    assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "rag", "retrieval", "typing")]
     for name in learned:
         held_out_numbers_are_those_of_score(project, name, done.stdout)
     for name in suite_names(project):

@@ -46,6 +46,9 @@ class Probed:
         self.cases: list[Case[Any, Any]] = [each.case for each in golden][:MOST_CASES]
         self.resources: Any = self.suite.resources(folder / "resources") if self.suite.resources else None
         self.probes: Probes = make_probes(self.suite, self.cases, Context(resources=self.resources), {})
+        passages = getattr(self.resources, "passages", ())
+        known = passages.values() if isinstance(passages, dict) else passages
+        self.texts = {getattr(each, "doc_id", None) or each.id: each.text for each in known}
         self.measuring = Measuring(self.suite, canaries_of(PROJECT, self.suite))
 
     def means(self, answers: Mapping[str, Any]) -> dict[str, float]:
@@ -62,11 +65,10 @@ class Probed:
     def event(self, case: Case[Any, Any], output: Any) -> dict[str, Any]:
         text = output if isinstance(output, str) else msgspec.json.encode(output).decode()
         ids = output.get("retrieved_ids") or () if isinstance(output, dict) else ()
-        texts = {each.id: each.text for each in self.resources.passages} if ids else {}
         return row(
             text,
             msgspec.json.encode(case.input).decode(),
-            retrieved=[{"id": each, "text": texts.get(each)} for each in ids],
+            retrieved=[{"id": each, "text": self.texts.get(each)} for each in ids],
         )
 
 

@@ -44,11 +44,13 @@ EDITS: dict[str, tuple[str, str, str, set[str], set[str]]] = {
     "an engine": ("suites/decomposition/engine/__init__.py", "def decompose(", "@str\ndef decompose(", set(),
                   {"decomposition"}),
     "a declaration": ("suites/review/__init__.py", '"detection_rate"', '"precision"', {"review"}, set()),
-    "a data file": ("language/data/pairs.tsv", "a", "b", {"heritage_qa", "suggestions"}, set()),
+    "a data file": ("language/data/pairs.tsv", "a", "b", {"heritage_qa", "heritage_rag", "suggestions"},
+                    set()),
     "a word that an engine knows": ("suites/decomposition/engine/data/verb_statements.txt", " absorb ", " ",
                                     set(), {"decomposition"}),
     "a word that scoring knows": ("language/data/negations.txt", "|never|", "|",
-                                  {"grounded_qa", "heritage_qa"}, {"heritage_qa"}),
+                                  {"grounded_qa", "heritage_qa", "heritage_rag"},
+                                  {"heritage_qa", "heritage_rag"}),
 }  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """Linking of mentions of heritage institutions to a knowledge base."""
 
-from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite, per_case
 from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
 from eval_pipeline.suites.heritage_linking import cases, engine, probing, requirements, scoring
@@ -9,7 +8,7 @@ from eval_pipeline.suites.heritage_linking.engine.knowledge import load_knowledg
 SUITE = Suite(
     name="heritage_linking",
     description="Mentions of heritage institutions, linked to a knowledge base or said to be missing there.",
-    reader=JsonCases(cases.GoldenEntry, cases.to_case, cases.check_entry),
+    reader=cases.READER,
     input=cases.LinkingInput,
     expected=cases.LinkingExpected,
     output=scoring.Linking,

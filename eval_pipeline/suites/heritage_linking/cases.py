@@ -8,6 +8,7 @@ import msgspec
 from eval_pipeline.files import Violation
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import Description
+from eval_pipeline.suites._heritage.documents import CombinedEntry, Shape, ShapedCases, made_id, misplaced
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -32,6 +33,34 @@ class GoldenEntry(Description, frozen=True, kw_only=True):
     id: str
     context: str
     mentions: list[GoldenMention]
+
+
+class FlatEntry(Description, frozen=True, kw_only=True):
+    """A golden entry with one mention: the first of its text, which needs no offset."""
+
+    id: str | None = None
+    mention: Name
+    context: str
+    gold_wikidata: Name | None
+    gold_viaf: Name | None = None
+    gold_isil: Name | None = None
+    gold_ghcid: Name | None = None
+    phenomenon: str = ""
+
+
+class Link(msgspec.Struct, frozen=True):
+    """What a mention of an entry for several tasks stands for."""
+
+    wikidata_id: Name | None = None
+    viaf_id: Name | None = None
+    isil_code: Name | None = None
+    ghcid: Name | None = None
+
+
+class LinkedEntry(CombinedEntry, frozen=True, kw_only=True):
+    """An entry for several tasks with its part for this one: links by mention, `null` for NIL."""
+
+    entity_linking: dict[Name, Link | None]
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -96,6 +125,53 @@ def to_case(entry: GoldenEntry) -> LinkingCase:
     )
 
 
+def of_flat(entry: FlatEntry, file: str = "") -> GoldenEntry:
+    """A flat entry as one with offsets; its id follows from what it says, where it has none."""
+    mention = GoldenMention(
+        "m1",
+        entry.mention,
+        max(0, entry.context.find(entry.mention)),
+        entry.gold_wikidata,
+        entry.gold_viaf,
+        entry.gold_isil,
+        entry.gold_ghcid,
+        entry.phenomenon,
+    )
+    name = entry.id or made_id(file, entry.mention, entry.context)
+    return msgspec.convert(
+        {**entry.attributes, "id": name, "context": entry.context, "mentions": [mention]}, GoldenEntry
+    )
+
+
+def of_linked(entry: LinkedEntry, file: str = "") -> GoldenEntry:
+    """An entry for several tasks as one for this; its mentions in the order of the text."""
+    links = [(entry.text.find(name), name, link or Link()) for name, link in entry.entity_linking.items()]
+    mentions = [
+        GoldenMention(
+            f"m{number}", name, max(0, start), link.wikidata_id, link.viaf_id, link.isil_code, link.ghcid
+        )
+        for number, (start, name, link) in enumerate(sorted(links, key=lambda each: each[:2]), 1)
+    ]
+    name = entry.id or made_id(file, entry.text)
+    return msgspec.convert(
+        {**entry.attributes, "id": name, "context": entry.text, "mentions": mentions}, GoldenEntry
+    )
+
+
+def check_flat(entry: FlatEntry) -> Iterator[Violation]:
+    """What is wrong inside a flat entry."""
+    yield from misplaced(entry.mention, entry.context, "mention")
+    yield from _other_identifiers(of_flat(entry).mentions[0], "gold_wikidata")
+
+
+def check_linked(entry: LinkedEntry) -> Iterator[Violation]:
+    """What is wrong with the part of an entry that is for this task."""
+    for name in entry.entity_linking:
+        yield from misplaced(name, entry.text, "entity_linking", name)
+    for each in of_linked(entry).mentions:
+        yield from _other_identifiers(each, "entity_linking", each.mention, "wikidata_id")
+
+
 def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
     """Contradictions inside one golden entry."""
     if not entry.mentions:
@@ -111,6 +187,21 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
         if there != each.mention:
             message = f"{there!r} stands at {each.start}, not {each.mention!r}"
             yield Violation((*path, "start"), message, "Count code points from the start of the context.")
-        if each.gold_wikidata is None and (each.gold_viaf or each.gold_isil or each.gold_ghcid):
-            message = "is null, yet the mention has another identifier"
-            yield Violation((*path, "gold_wikidata"), message, "Link it, or remove the other identifiers.")
+        yield from _other_identifiers(each, *path, "gold_wikidata")
+
+
+def _other_identifiers(mention: GoldenMention, *path: str | int) -> Iterator[Violation]:
+    if mention.gold_wikidata is None and (mention.gold_viaf or mention.gold_isil or mention.gold_ghcid):
+        message = "is null, yet the mention has another identifier"
+        yield Violation(path, message, "Link it, or remove the other identifiers.")
+
+
+def _linked_cases(entry: LinkedEntry, file: str) -> list[LinkingCase]:
+    return [to_case(of_linked(entry, file))] if entry.entity_linking else []
+
+
+READER = ShapedCases(
+    Shape("mentions", GoldenEntry, lambda entry, file: [to_case(entry)], check_entry),
+    Shape("mention", FlatEntry, lambda entry, file: [to_case(of_flat(entry, file))], check_flat),
+    Shape("entity_linking", LinkedEntry, _linked_cases, check_linked),
+)

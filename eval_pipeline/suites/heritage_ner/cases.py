@@ -7,7 +7,7 @@ import msgspec
 
 from eval_pipeline.files import FieldPath, Violation
 from eval_pipeline.suite import Case
-from eval_pipeline.suites._heritage.attributes import CustodianType, Description
+from eval_pipeline.suites._heritage.documents import CombinedEntry, made_id
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES, entity_type
 
 Offset = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -38,27 +38,16 @@ class NerExpected(msgspec.Struct, frozen=True):
 NerCase = Case[NerInput, NerExpected]
 
 
-class TypeClassification(msgspec.Struct, frozen=True):
-    """The type of the custodian that the text is about, as an entry for several tasks states it."""
-
-    primary_type: CustodianType
-
-
-class GoldenEntry(Description, frozen=True, kw_only=True):
+class GoldenEntry(CombinedEntry, frozen=True, kw_only=True):
     """A golden entry as JSON; what belongs to other tasks is passed over."""
 
-    id: str
-    text: str
     ner_annotations: list[Entity]
-    type_classification: TypeClassification | None = None
 
 
-def to_case(entry: GoldenEntry) -> NerCase:
-    """A golden entry as a case."""
-    attributes = entry.attributes
-    if entry.type_classification:
-        attributes.setdefault("custodian_type", entry.type_classification.primary_type)
-    return ner_case(entry.id, entry.text, entry.ner_annotations, attributes)
+def to_cases(entry: GoldenEntry, file: str) -> list[NerCase]:
+    """The case of a golden entry."""
+    name = entry.id or made_id(file, entry.text)
+    return [ner_case(name, entry.text, entry.ner_annotations, entry.attributes)]
 
 
 def ner_case(case_id: str, text: str, entities: Sequence[Entity], attributes: dict[str, str]) -> NerCase:

@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from eval_pipeline.files import files_below
-from eval_pipeline.golden import CasesBySuffix, JsonCases
+from eval_pipeline.golden import CasesBySuffix
 from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement, case_count
+from eval_pipeline.suites._heritage.documents import Shape, ShapedCases
 from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.brat import BratCases
-from eval_pipeline.suites.heritage_ner.cases import GoldenEntry, NerCase, check_entry, to_case
+from eval_pipeline.suites.heritage_ner.cases import GoldenEntry, NerCase, check_entry, to_cases
 from eval_pipeline.suites.heritage_ner.iob2 import OUTSIDE, Iob2Cases
 
-READER = CasesBySuffix(JsonCases(GoldenEntry, to_case, check_entry), Iob2Cases(), BratCases())
+READER = CasesBySuffix(
+    ShapedCases(Shape("ner_annotations", GoldenEntry, to_cases, check_entry)), Iob2Cases(), BratCases()
+)
 MENTIONS_PER_TYPE = 100
 
 

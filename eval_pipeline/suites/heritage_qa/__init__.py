@@ -1,6 +1,5 @@
 """Questions about heritage institutions, answered from passages or rightly refused."""
 
-from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, in_split
 from eval_pipeline.suites.heritage_qa import cases, engine, judge, probing, requirements, scoring
@@ -8,7 +7,7 @@ from eval_pipeline.suites.heritage_qa import cases, engine, judge, probing, requ
 SUITE = Suite(
     name="heritage_qa",
     description="Answers to questions about heritage institutions, from the passages that come with them.",
-    reader=JsonCases(cases.GoldenEntry, cases.to_case, cases.check_entry),
+    reader=cases.READER,
     input=cases.QuestionInput,
     expected=cases.QuestionExpected,
     output=scoring.Answered,

@@ -1,4 +1,4 @@
-"""Questions about heritage institutions, from retrieval to the answer: where does it go wrong?"""
+"""Questions about heritage institutions, from retrieval to the answer, and where it goes wrong."""
 
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite

@@ -124,8 +124,10 @@ def main(golden: Path) -> None:
         for line in built[CASES_FILE].splitlines()
     )
     passages = built[f"resources/{PASSAGES_FILE}"].count("\n")
-    print(f"{taken['answerable']} answerable and {taken['unanswerable']} unanswerable questions, "
-          f"{passages:,} passages")
+    print(
+        f"{taken['answerable']} answerable and {taken['unanswerable']} unanswerable questions, "
+        f"{passages:,} passages"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The embedded engine: the retriever of heritage_retrieval, then the answerer of heritage_qa over its finds."""
+"""The embedded engine: the retriever of heritage_retrieval, then the answerer of heritage_qa."""
 
 import msgspec
 

@@ -55,9 +55,7 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
 def errored(case: RagCase, answer: Answer | None) -> kit.CaseScore:
     """A question without a usable output: nothing was retrieved, and nothing answered."""
     kind = case.attributes.get("question_type", "")
-    return kit.CaseScore(
-        _outcome_counts("both_failed"), [kit.KeyedCount("outcomes", kind, "both_failed", 1)]
-    )
+    return kit.CaseScore(_outcome_counts("both_failed"), [kit.KeyedCount("outcomes", kind, "both_failed", 1)])
 
 
 def _asked(item: kit.Item, corpus: Mapping[str, str]) -> kit.Item:
@@ -170,7 +168,8 @@ METRICS: tuple[kit.Metric, ...] = (
     ),
     _of_answerable(
         "mrr",
-        "1 ÷ the rank of the first passage that holds a golden fact; 0 without one. Over answerable questions.",
+        "1 ÷ the rank of the first passage that holds a golden fact; 0 without one. Over answerable "
+        "questions.",
         explained_by="missed_passage",
     ),
     _share(

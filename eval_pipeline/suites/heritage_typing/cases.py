@@ -7,6 +7,7 @@ import msgspec
 from eval_pipeline.files import Violation
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import CustodianType, Description
+from eval_pipeline.suites._heritage.documents import CombinedEntry, TypeClassification, made_id
 from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
 
 
@@ -19,6 +20,12 @@ class GoldenRow(Description, frozen=True, kw_only=True):
     """Types that also fit, as letters separated by commas."""
     id: str | None = None
     """By default the name of the file and the number of the row."""
+
+
+class ClassifiedEntry(CombinedEntry, frozen=True, kw_only=True):
+    """An entry for several tasks, as JSON, with its part for this one."""
+
+    type_classification: TypeClassification
 
 
 class TypingInput(msgspec.Struct, frozen=True):
@@ -51,6 +58,26 @@ def to_case(row: GoldenRow, numbered: str) -> TypingCase:
         TypingExpected(row.gold_type, secondary_types(row)),
         {**row.attributes, "custodian_type": row.gold_type},
     )
+
+
+def to_row(entry: ClassifiedEntry) -> GoldenRow:
+    """An entry for several tasks as a row."""
+    classified = entry.type_classification
+    given = {**entry.attributes, "text": entry.text, "gold_type": classified.primary_type, "id": entry.id}
+    return msgspec.convert({**given, "secondary_types": ",".join(classified.secondary_types)}, GoldenRow)
+
+
+def to_cases(entry: ClassifiedEntry, file: str) -> list[TypingCase]:
+    """The case of an entry for several tasks."""
+    return [to_case(to_row(entry), made_id(file, entry.text))]
+
+
+def check_classified(entry: ClassifiedEntry) -> Iterator[Violation]:
+    """What is wrong with the part of an entry that is for this task."""
+    for each in check_row(to_row(entry)):
+        field = each.path[0]
+        path = ("type_classification", field) if field == "secondary_types" else each.path
+        yield each._replace(path=path)
 
 
 def check_row(row: GoldenRow) -> Iterator[Violation]:

@@ -8,17 +8,29 @@ from typing import Any
 import msgspec
 
 from eval_pipeline.files import files_below, read_tsv
-from eval_pipeline.golden import TsvCases
+from eval_pipeline.golden import CasesBySuffix, TsvCases
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement
 from eval_pipeline.suites._heritage.attributes import CustodianType
+from eval_pipeline.suites._heritage.documents import Shape, ShapedCases
 from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
-from eval_pipeline.suites.heritage_typing.cases import GoldenRow, TypingCase, check_row, to_case
+from eval_pipeline.suites.heritage_typing.cases import (
+    ClassifiedEntry,
+    GoldenRow,
+    TypingCase,
+    check_classified,
+    check_row,
+    to_case,
+    to_cases,
+)
 
-READER = TsvCases(GoldenRow, to_case, check_row)
+READER = CasesBySuffix(
+    TsvCases(GoldenRow, to_case, check_row),
+    ShapedCases(Shape("type_classification", ClassifiedEntry, to_cases, check_classified)),
+)
 ROWS_PER_TYPE = 50
 
 

@@ -1,4 +1,4 @@
-"""What makes a case hard is read from every golden format, and a label that is none is named with its line."""
+"""What makes a case hard is read from every golden format, and what is no label is named."""
 
 import json
 from pathlib import Path

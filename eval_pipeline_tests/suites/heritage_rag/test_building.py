@@ -1,4 +1,4 @@
-"""The golden set that is made of two others: what can be asked of a whole corpus, and nothing that has moved."""
+"""The golden set that is made of two others: what can be asked of a whole corpus; nothing moves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ REFUSED = {
 }
 
 
-def built(folder: Path, *questions: dict[str, Any], others: list[str] = FILLER) -> tuple[list[Any], list[Any]]:
+def built(
+    folder: Path, *questions: dict[str, Any], others: list[str] = FILLER
+) -> tuple[list[Any], list[Any]]:
     cases = folder / "heritage_qa" / "cases"
     resources = folder / "heritage_retrieval" / "resources"
     for each in (cases, resources):
@@ -102,6 +104,4 @@ def test_every_passage_that_a_case_names_is_in_the_corpus() -> None:
     problems = Problems()
     cases = [each.case for each in read_cases(SUITE, folder, problems)]
     assert not problems
-    assert all(
-        each in corpus for case in cases for holders in case.expected.passages for each in holders
-    )
+    assert all(each in corpus for case in cases for holders in case.expected.passages for each in holders)

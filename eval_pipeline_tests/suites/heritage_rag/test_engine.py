@@ -1,9 +1,9 @@
 """Retrieval feeds the answer, and endpoints get what was retrieved."""
 
 from eval_pipeline.files import Located
+from eval_pipeline.suites.heritage_qa import engine as answering
 from eval_pipeline.suites.heritage_rag.cases import RagInput
 from eval_pipeline.suites.heritage_rag.engine import Parameters, answer, prepare
-from eval_pipeline.suites.heritage_qa import engine as answering
 from eval_pipeline.suites.heritage_retrieval import engine as retrieving
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import Corpus, Passage
 

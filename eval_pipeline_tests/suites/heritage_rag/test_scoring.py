@@ -1,4 +1,4 @@
-"""Where a question over a corpus goes wrong: every failed case has one cause, and no cheat escapes its own."""
+"""Where a question over a corpus goes wrong: every failed case has one cause, and no cheat passes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def case(**changes: Any) -> GoldenCase:
 CASE = case()
 COMPARED = case(
     question="Which is older, Corn Lane Museum or Mill Street Library?",
-    gold_answer="Corn Lane Museum is older: it was founded in 1800, Mill Street Library opened on 3 May 1950.",
+    gold_answer="Corn Lane Museum is older: it was founded in 1800, the library opened on 3 May 1950.",
     supporting_facts=[*ENTRY["supporting_facts"], "Mill Street Library opened on 3 May 1950."],
     supporting_passages=[["mill"], ["books"]],
 )
