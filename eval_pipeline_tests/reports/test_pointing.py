@@ -39,6 +39,7 @@ NO_CASE: Case[None, None] = Case("c", None, None)
         ("heritage_ner", 'GRP "L\'Écluse" 3–11', [Pointer("L'Écluse", "text", 3, 11)]),
         ("heritage_qa", "The sources do not say.", [Pointer("The sources do not say.")]),
         ("heritage_rag", "The sources do not say.", [Pointer("The sources do not say.")]),
+        ("heritage_rag", "It has 7. (in p1, h2)", [Pointer("It has 7."), Pointer("p1"), Pointer("h2")]),
         ("heritage_retrieval", "p056 (grade 3)", [Pointer("p056")]),
         ("heritage_retrieval", "rank 12", []),
         ("heritage_typing", "A (archive)", [Pointer('"A"')]),

@@ -28,6 +28,6 @@ SUITE = Suite(
     groups=GROUPS,
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
-    reporting=Reporting(tables={"phenomena": scoring.phenomenon_rows}, table_units={"share": "fraction"}),
+    reporting=Reporting(tables=scoring.TABLES, table_units={"share": "fraction"}),
     probing=probing.PROBING,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import msgspec
@@ -18,6 +18,7 @@ from eval_pipeline.suites.heritage_linking.cases import GoldLink, LinkingCase
 
 DEPTHS = (1, 5, 10)
 NIL = "NIL"
+NIL_DETECTION, IDENTIFIER_PAIRS, ALL = "nil_detection", "identifier_pairs", "all"
 COUNTS = (
     "mentions",
     "linkable",
@@ -113,7 +114,7 @@ def score_case(item: kit.Item, context: kit.Context) -> kit.CaseScore:
     for name, gold in sorted(case.expected.links.items()):
         prediction = result.get(name, Prediction())
         counts.update(_counts(gold, prediction))
-        keyed += _phenomenon(gold, is_right(gold, prediction))
+        keyed += [*_phenomenon(gold, is_right(gold, prediction)), *_tallied(gold, prediction)]
         diagnoses += _diagnoses(f"{name} {gold.mention!r}", gold, prediction, name in result)
     return kit.CaseScore(counts, keyed, diagnoses)
 
@@ -150,6 +151,27 @@ def _phenomenon(gold: GoldLink, right: bool) -> Iterator[kit.KeyedCount]:
     row = gold.phenomenon or "other"
     yield kit.KeyedCount("phenomena", row, "mentions", 1)
     yield kit.KeyedCount("phenomena", row, "right", float(right))
+
+
+def _tallied(gold: GoldLink, prediction: Prediction) -> Iterator[kit.KeyedCount]:
+    """What one mention is in the detection of NIL, and what its identifiers are to each other."""
+    found = "positives" if prediction.is_nil else "negatives"
+    true = prediction.is_nil == (gold.kb_id is None)
+    yield kit.KeyedCount(NIL_DETECTION, NIL, f"{'true' if true else 'false'}_{found}", 1)
+    pair = [name for name, value in _consistency(gold, prediction).items() if value]
+    yield kit.KeyedCount(IDENTIFIER_PAIRS, ALL, *(pair or ["none"]), 1)
+
+
+def _row(named: str, *columns: str) -> Callable[[kit.KeyedSums], kit.Rows]:
+    """A table of whole numbers, with all its columns whether or not there is something to count."""
+
+    def rows(table: kit.KeyedSums) -> kit.Rows:
+        return [
+            {named: name, **{each: int(table.column(each)[0][row]) for each in columns}}
+            for row, name in enumerate(table.row_keys)
+        ]
+
+    return rows
 
 
 def phenomenon_rows(table: kit.KeyedSums) -> kit.Rows:
@@ -203,7 +225,12 @@ def errored(case: LinkingCase, answer: Answer | None) -> kit.CaseScore:
         "repeated": len(links),
         "wrong": len(links),
     }
-    return kit.CaseScore(counts, [row for gold in links.values() for row in _phenomenon(gold, False)])
+    keyed = [row for gold in links.values() for row in _phenomenon(gold, False)]
+    for gold in links.values():
+        nil = "false_negatives" if gold.kb_id is None else "false_positives"
+        keyed.append(kit.KeyedCount(NIL_DETECTION, NIL, nil, 1))
+        keyed.append(kit.KeyedCount(IDENTIFIER_PAIRS, ALL, "inconsistent", 1))
+    return kit.CaseScore(counts, keyed)
 
 
 def case_passes(sums: kit.Sums) -> NDArray[np.bool_]:
@@ -275,3 +302,9 @@ METRICS: tuple[kit.Metric, ...] = (
         direction="lower",
     ),
 )
+
+TABLES = {
+    "phenomena": phenomenon_rows,
+    NIL_DETECTION: _row("detected", "true_positives", "false_positives", "false_negatives", "true_negatives"),
+    IDENTIFIER_PAIRS: _row("mentions", "consistent", "inconsistent", "partial", "none"),
+}

@@ -26,6 +26,8 @@ SUITE = Suite(
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
     selects=in_split,
-    reporting=Reporting(tables=scoring.TABLES, table_units=scoring.TABLE_UNITS),
+    reporting=Reporting(
+        tables=scoring.TABLES, table_units=scoring.TABLE_UNITS, confusions=(scoring.CONFUSION,)
+    ),
     probing=probing.PROBING,
 )

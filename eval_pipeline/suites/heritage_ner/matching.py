@@ -36,6 +36,11 @@ class Spans:
     entries: Integers
     """How many entities each text had, repeated ones included."""
 
+    def taken(self, places: Integers) -> "Spans":
+        """Some of them."""
+        columns = (self.texts, self.types, self.starts, self.ends, self.origins)
+        return Spans(*(column[places] for column in columns), self.entries)
+
 
 class _Types(dict[str, int]):
     """A number for every type, the entity types first; case is folded once for each spelling."""
@@ -138,10 +143,27 @@ def _distinct(keys: Integers, strange: NDArray[np.bool_], given: Integers) -> In
 
 def partial_matches(layout: Layout, predicted: Spans, gold: Spans) -> tuple[Integers, Integers]:
     """Predictions and gold entities of one type that overlap, one to one: most pairs, then most overlap."""
+    # A stretch of its own for every type: spans of different types never overlap.
+    return _one_to_one(predicted, gold, layout.size)
+
+
+def confused_matches(
+    predicted: Spans, gold: Spans, partial: tuple[Integers, Integers]
+) -> tuple[Integers, Integers]:
+    """Of what matches nothing of its type, predictions and gold entities that overlap, one to one."""
+    rest = [
+        np.setdiff1d(np.arange(len(spans.types)), matched)
+        for spans, matched in zip((predicted, gold), partial, strict=True)
+    ]
+    rows, columns = _one_to_one(predicted.taken(rest[0]), gold.taken(rest[1]), 0)
+    return rest[0][rows], rest[1][columns]
+
+
+def _one_to_one(predicted: Spans, gold: Spans, apart: int) -> tuple[Integers, Integers]:
+    """Spans that overlap, one to one: most pairs, then most overlap; types may lie apart."""
 
     def shifted(spans: Spans) -> tuple[Integers, Integers, Integers]:
-        # A stretch of its own for every type: spans of different types never overlap.
-        shift = spans.types * layout.size
+        shift = spans.types * apart
         order = np.argsort(spans.starts + shift, kind="stable")
         return order, (spans.starts + shift)[order], (spans.ends + shift)[order]
 

@@ -1,5 +1,6 @@
 """Scoring entities: strict, partial and by token, for a whole batch of texts at once."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -14,10 +15,19 @@ from eval_pipeline.suites.heritage_ner import matching
 from eval_pipeline.suites.heritage_ner.cases import Entity, NerCase, NerExpected, NerInput
 
 COUNTS = ("gold", "predicted", "strict", "partial", "token_gold", "token_predicted", "token")
+MATCHINGS = (
+    ("strict", "gold", "predicted"),
+    ("partial", "gold", "predicted"),
+    ("token", "token_gold", "token_predicted"),
+)
+"""Each way to match: what matches, and what there is on both sides."""
 WORST = {"gold": "gold", "predicted": "gold", "token_gold": "token_gold", "token_predicted": "token_gold"}
 """What an errored case counts: as many predictions as there is gold, all of them wrong."""
 PER_TYPE = "per_type"
-
+MATCHES = "matches"
+CONFUSION = "confusion"
+MISSED, SPURIOUS = "missed", "spurious"
+"""What a gold entity is taken for where nothing lies over it, and what a prediction is over nothing."""
 
 MOST_ENTITIES = 5000
 """No text of a golden set comes near it; an output that does is not an answer."""
@@ -55,7 +65,8 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     }
     counts["entries"] = predicted.entries.astype(float)
     counts["repeated"] = counts["entries"] - tallies["predicted"].sum(axis=1)
-    return kit.Batch(counts, list(_keyed(tallies)), _diagnoses(items, predicted, gold, partial))
+    keyed = [*_keyed(tallies), *_confusions(predicted, gold, partial)]
+    return kit.Batch(counts, keyed, _diagnoses(items, predicted, gold, partial))
 
 
 def _keyed(tallies: dict[str, matching.Integers]) -> list[tuple[int, kit.KeyedCount]]:
@@ -63,9 +74,37 @@ def _keyed(tallies: dict[str, matching.Integers]) -> list[tuple[int, kit.KeyedCo
     for name, tally in tallies.items():
         texts, types = np.nonzero(tally)
         cells = zip(texts.tolist(), types.tolist(), tally[texts, types].tolist(), strict=True)
-        for text, kind, value in cells:
-            rows.append((text, kit.KeyedCount(PER_TYPE, matching.TYPES[kind], name, value)))
+        rows += [
+            (text, kit.KeyedCount(table, matching.TYPES[kind], name, value))
+            for text, kind, value in cells
+            for table in (PER_TYPE, MATCHES)
+        ]
     return rows
+
+
+def _confusions(
+    predicted: matching.Spans, gold: matching.Spans, partial: tuple[matching.Integers, matching.Integers]
+) -> list[tuple[int, kit.KeyedCount]]:
+    """What every gold entity was taken for, and what was predicted where there is none."""
+    confused = matching.confused_matches(predicted, gold, partial)
+    rows, columns = (np.concatenate(pair) for pair in zip(partial, confused, strict=True))
+    last = len(ENTITY_TYPES)
+
+    def named(spans: matching.Spans, place: int) -> str:
+        return matching.TYPES[min(int(spans.types[place]), last)]
+
+    pairs = [
+        (int(gold.texts[column]), named(gold, column), named(predicted, row))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]
+    missed = np.setdiff1d(np.arange(len(gold.types)), columns).tolist()
+    spurious = np.setdiff1d(np.arange(len(predicted.types)), rows).tolist()
+    pairs += [(int(gold.texts[place]), named(gold, place), MISSED) for place in missed]
+    pairs += [(int(predicted.texts[place]), SPURIOUS, named(predicted, place)) for place in spurious]
+    counted = Counter(pairs)
+    return [
+        (text, kit.KeyedCount(CONFUSION, one, other, count)) for (text, one, other), count in counted.items()
+    ]
 
 
 def _diagnoses(
@@ -120,8 +159,10 @@ def errored(case: kit.Case[NerInput, NerExpected], answer: Answer | None) -> kit
     for name, source in WORST.items():
         for kind in matching.TYPES:
             counts[column(name, kind)] = counts[column(source, kind)]
-    keyed = [
-        kit.KeyedCount(PER_TYPE, kind, name, counts[column(name, kind)])
+    keyed = [each for _, each in scored.keyed if each.table == CONFUSION]
+    keyed += [
+        kit.KeyedCount(table, kind, name, counts[column(name, kind)])
+        for table in (PER_TYPE, MATCHES)
         for name in WORST
         for kind in matching.TYPES
         if counts[column(name, kind)]
@@ -244,7 +285,37 @@ def per_type(table: kit.KeyedSums) -> kit.Rows:
     ]
 
 
-TABLES = {PER_TYPE: per_type}
+def match_counts(table: kit.KeyedSums) -> kit.Rows:
+    """One row per type, and one for all: true and false positives and false negatives of each matching."""
+    counts = {name: table.column(name)[0] for name in COUNTS}
+
+    def told(name: str, sums: Mapping[str, float]) -> dict[str, str | int]:
+        row: dict[str, str | int] = {"type": name}
+        for mode, gold, predicted in MATCHINGS:
+            row[f"{mode}_tp"] = int(sums[mode])
+            row[f"{mode}_fp"] = int(sums[predicted] - sums[mode])
+            row[f"{mode}_fn"] = int(sums[gold] - sums[mode])
+        return row
+
+    by_type = [
+        told(kind, {name: values[number] for name, values in counts.items()})
+        for number, kind in enumerate(table.row_keys)
+    ]
+    return [*by_type, told("all", {name: float(values.sum()) for name, values in counts.items()})]
+
+
+def confusion(table: kit.KeyedSums) -> kit.Rows:
+    """One row per type: what entities of it were taken for; and what was predicted where there is none."""
+    columns = [*ENTITY_TYPES, *({matching.OTHER} & {*table.column_keys}), MISSED]
+    counts = {name: table.column(name)[0] for name in columns}
+    return [
+        {"": name, **{each: int(counts[each][table.row_keys.index(name)]) for each in columns}}
+        for name in (*ENTITY_TYPES, SPURIOUS)
+        if name in table.row_keys
+    ]
+
+
+TABLES = {PER_TYPE: per_type, MATCHES: match_counts, CONFUSION: confusion}
 TABLE_UNITS: Mapping[str, kit.Unit] = dict.fromkeys(
     ("ratio", "strict_precision", "strict_recall", "strict_f1", "partial_f1", "token_f1"), "fraction"
 )

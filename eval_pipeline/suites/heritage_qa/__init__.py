@@ -1,6 +1,6 @@
 """Questions about heritage institutions, answered from passages or rightly refused."""
 
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, in_split
 from eval_pipeline.suites.heritage_qa import cases, engine, judge, probing, requirements, scoring
 
@@ -26,5 +26,6 @@ SUITE = Suite(
     groups=("question_type", "answerable", *GROUPS),
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
+    reporting=Reporting(tables={scoring.CLAIMS: scoring.claim_rows}),
     probing=probing.PROBING,
 )

@@ -1,6 +1,6 @@
 """Scoring an answer: how close it is to the golden one, whether its context supports it, and its truth."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ from eval_pipeline.suites.heritage_qa.lexicon import is_refusal
 
 FAITHFUL = 0.8
 """From here on a case counts as faithful."""
+CLAIMS = "claims"
+CLAIM_KINDS = ("correct", "incorrect", "unverifiable", "supported", "unsupported")
 ORDERED = 0.5
 """Below it the words of an answer are scrambled: of right paraphrases none is, of shuffled answers 98 %."""
 
@@ -126,8 +128,13 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     overlap = rouge([item.output.answer for item in items], [item.case.expected.answer for item in items])
     rows: list[dict[str, float]] = []
     diagnoses: list[tuple[int, kit.Diagnosis]] = []
+    keyed: list[tuple[int, kit.KeyedCount]] = []
     for index, item in enumerate(items):
         judged = judge(item.case, item.output)
+        asked = item.case.attributes.get("question_type", "")
+        keyed += [
+            (index, kit.KeyedCount(CLAIMS, asked, kind, count)) for kind, count in judged.claims.items()
+        ]
         answerable, said = is_answerable(item.case), bool(item.output.answer.strip())
         relevance = 0.0 if judged.refused else float(likeness.to_question[index])
         compared = ratio(relevance, float(likeness.golden_to_question[index])) or 0.0
@@ -148,7 +155,7 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
         )
         diagnoses += [(index, each) for each in judged.diagnoses]
     counts = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return kit.Batch(counts, diagnoses=diagnoses)
+    return kit.Batch(counts, keyed, diagnoses)
 
 
 class Judgement(NamedTuple):
@@ -161,6 +168,8 @@ class Judgement(NamedTuple):
     answers: bool = False
     """Whether it holds most of what the golden answer adds to the question, in no more words."""
     word_order: float | None = None
+    claims: Mapping[str, int] = {}
+    """How many there are of each kind."""
 
 
 def judge(case: QuestionCase, output: Answered) -> Judgement:
@@ -196,7 +205,29 @@ def judge(case: QuestionCase, output: Answered) -> Judgement:
         diagnoses,
         expected.answerable and _answers(case, output.answer),
         word_order,
+        {
+            "correct": len(verifiable) - len(incorrect),
+            "incorrect": len(incorrect),
+            "unverifiable": len(claims) - len(verifiable),
+            "supported": len(claims) - len(unsupported),
+            "unsupported": len(unsupported),
+        },
     )
+
+
+def claim_rows(table: kit.KeyedSums) -> kit.Rows:
+    """How many claims of each kind there are, by what was asked, and all together."""
+    kinds = {name: table.column(name)[0].tolist() for name in CLAIM_KINDS}
+
+    def told(name: str, counts: Mapping[str, float]) -> dict[str, str | int]:
+        total = int(counts["supported"] + counts["unsupported"])
+        return {"question_type": name, "claims": total, **{kind: int(counts[kind]) for kind in CLAIM_KINDS}}
+
+    by_question = [
+        told(name, {kind: values[row] for kind, values in kinds.items()})
+        for row, name in enumerate(table.row_keys)
+    ]
+    return [*by_question, told("all", {kind: sum(values) for kind, values in kinds.items()})]
 
 
 def _bears_out(passage: str, claim: Claim, language: str) -> bool:

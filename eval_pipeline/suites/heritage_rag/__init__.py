@@ -3,7 +3,7 @@
 from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
-from eval_pipeline.suites.heritage_qa.scoring import EMBEDDER, annotate, case_passes
+from eval_pipeline.suites.heritage_qa.scoring import CLAIMS, EMBEDDER, annotate, case_passes, claim_rows
 from eval_pipeline.suites.heritage_rag import cases, engine, probing, requirements, scoring
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
 
@@ -33,6 +33,6 @@ SUITE = Suite(
     groups=("question_type", "answerable", *GROUPS),
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
-    reporting=Reporting(tables={"outcomes": scoring.outcome_rows}),
+    reporting=Reporting(tables={"outcomes": scoring.outcome_rows, CLAIMS: claim_rows}),
     probing=probing.PROBING,
 )

@@ -1,4 +1,4 @@
-"""Where in texts what a diagnosis names is to be found."""
+"""Where in texts the facts and passages of diagnoses stand."""
 
 import re
 from collections.abc import Sequence
@@ -7,12 +7,11 @@ from typing import Any
 from eval_pipeline.suite import Case
 from eval_pipeline.suite.pointing import Pointer
 
-_PASSAGES = re.compile(r"(?P<ids>\S+(?:, \S+)*): (?P<fact>.+)", re.DOTALL)
+_MISSED = re.compile(r"(?P<fact>.+) \(in (?P<passages>\S+(?:, \S+)*)\)", re.DOTALL)
 
 
 def pointers(named: str, case: Case[Any, Any]) -> Sequence[Pointer]:
-    """The passages of a fact that was missed; else the words themselves."""
-    match = _PASSAGES.fullmatch(named)
-    known = {each for holders in case.expected.passages for each in holders}
-    ids = match["ids"].split(", ") if match else []
-    return [Pointer(each) for each in ids] if ids and known.issuperset(ids) else [Pointer(named)]
+    """A fact that was missed, and the passages that hold it; else the words themselves."""
+    missed = _MISSED.fullmatch(named)
+    words = [missed["fact"], *missed["passages"].split(", ")] if missed else [named]
+    return [Pointer(each) for each in words]

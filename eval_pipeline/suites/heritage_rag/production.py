@@ -60,5 +60,7 @@ MEASURES = ProductionMeasures(
         Measure("distinct_results", "Passages that were retrieved once ÷ entries.", distinct),
     ),
     words=(1, 400),
+    items=lambda output: len(output.retrieved_ids or ()),
+    most_items=50,
     refuses=lambda output: is_refusal(output.answer),
 )

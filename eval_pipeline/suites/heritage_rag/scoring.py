@@ -40,7 +40,7 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     batch = answering.score(asked, context)
     passes = answering.case_passes(kit.Sums(batch.counts, {}))
     rows: list[dict[str, float]] = []
-    keyed: list[tuple[int, kit.KeyedCount]] = []
+    keyed = [*batch.keyed]
     diagnoses = list(batch.diagnoses)
     for index, item in enumerate(items):
         outcome = "passed" if passes[index] else _cause(item, asked[index], corpus)
@@ -130,7 +130,7 @@ def _diagnoses(item: kit.Item, outcome: Outcome) -> Iterator[kit.Diagnosis]:
         if not found:
             late = [f"rank {order.index(each) + 1}" for each in holders if each in order]
             where = late[0] if late else "not retrieved"
-            yield kit.Diagnosis("missed_passage", f"{', '.join(holders)}: {fact}", where)
+            yield kit.Diagnosis("missed_passage", f"{fact} (in {', '.join(holders)})", where)
     if outcome != "passed":
         yield kit.Diagnosis(outcome, case.expected.answer, item.output.answer)
 

@@ -185,13 +185,15 @@ def top_confusions(table: kit.KeyedSums) -> kit.Rows:
 
 
 def per_type(table: kit.KeyedSums) -> kit.Rows:
-    """One row per type that occurs: support, precision, recall and F1."""
+    """One row per type that occurs: how often it is right and predicted, precision, recall and F1."""
     columns = (table.column(name)[0].tolist() for name in ("gold", "predicted", "correct"))
     return [
         {
             "type": letter,
             "name": CUSTODIAN_TYPES[letter],
             "support": int(gold),
+            "predicted": int(predicted),
+            "correct": int(correct),
             "precision": ratio(correct, predicted),
             "recall": ratio(correct, gold),
             "f1": ratio(2 * correct, gold + predicted),

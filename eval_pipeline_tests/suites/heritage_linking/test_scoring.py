@@ -180,6 +180,33 @@ def test_a_text_passes_only_when_every_mention_is_right(wrong: dict[str, Any]) -
     assert scored(*others)["case_pass_rate"] == 0.0
 
 
+def counted(*mentions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    answers = {"t": {"mentions": list(mentions)}} if mentions else {}
+    scores = score_cases(SUITE, [text("t", GOLD)], Recorded(answers), Context())
+    tables = summarize(SUITE, scores, {}).tables
+    (nil,), (pairs,) = tables["nil_detection"], tables["identifier_pairs"]
+    return nil, pairs
+
+
+@pytest.mark.parametrize(
+    ("mentions", "nil", "pairs"),
+    [
+        (PERFECT, (1, 0, 0, 2), (1, 0, 1, 1)),
+        ((mention("m1", nil=True), mention("m2", "K2", viaf_id="V9"), mention("m3", "K1")), (0, 1, 1, 1),
+         (0, 1, 1, 1)),
+        ((mention("m2", "K2"),), (0, 0, 1, 2), (0, 0, 1, 2)),
+        ((), (0, 2, 1, 0), (0, 3, 0, 0)),
+    ],
+)  # fmt: skip
+def test_counts_stand_beside_rates(
+    mentions: tuple[dict[str, Any], ...], nil: tuple[int, ...], pairs: tuple[int, ...]
+) -> None:
+    found = counted(*mentions)
+    names = ("true_positives", "false_positives", "false_negatives", "true_negatives")
+    assert tuple(found[0][name] for name in names) == nil
+    assert tuple(found[1][name] for name in ("consistent", "inconsistent", "partial", "none")) == pairs
+
+
 def test_phenomena_are_told_apart() -> None:
     scores = score_cases(
         SUITE, [text("t", GOLD), text("u", GOLD)], Recorded({"t": {"mentions": list(PERFECT)}}), Context()

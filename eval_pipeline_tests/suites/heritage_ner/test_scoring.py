@@ -151,6 +151,45 @@ def test_the_ratio_of_a_type_without_gold_is_null_not_infinite() -> None:
     assert rows[MUSEUM]["ratio"] == rows[MUSEUM]["strict_f1"] == 1.0
 
 
+WRONG: list[Marked] = [(0, 14, MUSEUM), (18, 23, TIME), (42, 47, PLACE)]
+"""A boundary, a type, and something that is nothing; the year is missed."""
+
+
+def tables_of(predicted: list[Marked] | None) -> dict[str, Any]:
+    answers = {} if predicted is None else {"case": output(predicted)}
+    return summarize(SUITE, score_cases(SUITE, [case(GOLD)], Recorded(answers), Context()), {}).tables
+
+
+def test_counts_stand_beside_the_rates_of_every_matching() -> None:
+    rows = {row["type"]: row for row in tables_of(WRONG)["matches"]}
+    counted = {
+        kind: tuple(row[f"{mode}_{count}"] for mode in ("strict", "partial") for count in ("tp", "fp", "fn"))
+        for kind, row in rows.items()
+    }
+    assert counted == {
+        MUSEUM: (0, 1, 1, 1, 0, 0),
+        PLACE: (0, 1, 1, 0, 1, 1),
+        TIME: (0, 1, 1, 0, 1, 1),
+        "all": (0, 3, 3, 1, 2, 2),
+    }
+    assert (rows[MUSEUM]["token_tp"], rows[MUSEUM]["token_fp"], rows[MUSEUM]["token_fn"]) == (2, 1, 0)
+
+
+def test_types_are_confused_where_entities_overlap() -> None:
+    rows = {row[""]: row for row in tables_of([*WRONG, (19, 20, "colour")])["confusion"]}
+    assert rows[MUSEUM][MUSEUM] == 1
+    assert rows[PLACE] | {TIME: 1, PLACE: 0, "missed": 0} == rows[PLACE]
+    assert rows[TIME] | {TIME: 0, "missed": 1} == rows[TIME]
+    assert rows["spurious"] | {PLACE: 1, "other": 1, "missed": 0} == rows["spurious"]
+
+
+def test_without_an_output_everything_was_missed() -> None:
+    tables = tables_of(None)
+    assert {row[""]: row["missed"] for row in tables["confusion"]} == {MUSEUM: 1, PLACE: 1, TIME: 1}
+    whole = next(row for row in tables["matches"] if row["type"] == "all")
+    assert (whole["strict_tp"], whole["strict_fp"], whole["strict_fn"]) == (0, 3, 3)
+
+
 def test_undefined_where_there_is_no_gold() -> None:
     found = scored([], [])
     assert found["strict_f1"] is found["strict_precision"] is found["token_f1_macro"] is None

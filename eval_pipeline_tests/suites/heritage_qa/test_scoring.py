@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from eval_pipeline.golden import GoldenCase, read_cases
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
+from eval_pipeline.scoring import score_cases, summarize
+from eval_pipeline.suite import Context
 from eval_pipeline.suites.heritage_qa import SUITE
 from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
 from eval_pipeline.suites.heritage_qa.claims import MOST_SENTENCES, claims_in, names_in, numbers_in
 from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS, is_refusal
 from eval_pipeline.suites.heritage_qa.scoring import METRICS
-from eval_pipeline_tests.sources import golden, values
+from eval_pipeline_tests.sources import Recorded, golden, values
 
 PASSAGE = (
     "Corn Lane Museum in Oldby was founded in 1800 by the miller Ada Thorne. "
@@ -93,6 +95,20 @@ def test_faithfulness_needs_one_passage_with_every_number_date_and_name(
 ) -> None:
     """One shared word of five letters is enough for the document's rule, and "It was 1800" has none."""
     assert scored(answer)["faithfulness"] == faithfulness
+
+
+def test_claims_are_counted_by_kind() -> None:
+    """One is right, one is wrong, and nobody could tell about the last; a refusal claims nothing."""
+    answers = {
+        "one": {"answer": "It was founded in 1800. It was founded in 1801. Enjoy yourself!"},
+        "two": {"answer": REFUSALS["en"]},
+    }
+    scores = score_cases(SUITE, [CASE, UNANSWERABLE], Recorded(answers), Context())
+    assert summarize(SUITE, scores, {}).tables["claims"] == [
+        {"question_type": name, "claims": 3, "correct": 1, "incorrect": 1, "unverifiable": 1, "supported": 1,
+         "unsupported": 2}
+        for name in ("temporal", "all")
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
