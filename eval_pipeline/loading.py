@@ -14,6 +14,8 @@ from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
 
+HERITAGE = "heritage"
+"""The suites of this family can be named together."""
 _BEGIN = "Begin with: eval-pipeline init."
 
 
@@ -39,6 +41,14 @@ def all_suites(project: Project) -> list[str]:
     if not names:
         raise BadInput([Problem(str(project.root), 0, "", "there is no suite yet", _BEGIN)])
     return names
+
+
+def family(project: Project, name: str) -> list[str]:
+    """The project's suites of a family; none where a suite has its name, or it is no family."""
+    names = suite_names(project)
+    if name != HERITAGE or name in names:
+        return []
+    return [each for each in names if each.startswith(f"{HERITAGE}_")]
 
 
 def find_suite(project: Project, name: str) -> Suite:

@@ -46,6 +46,7 @@ COMMANDS = {
     "baseline": "Promote an evaluation to baseline, or show the baseline.",
     "approve": "Let a result pass that the numbers speak against: who, why, until when.",
     "dashboard": "Write one page over all suites: where everything stands, and how it went.",
+    "systems": "Put the classical systems of a task side by side.",
     "history": "Show how a suite's numbers went over time, or export them.",
     "production": "Show the figures of a suite in production.",
     "quality": "Estimate how good answers in production are, from samples.",

@@ -16,7 +16,7 @@ from eval_pipeline.cli.run_output import Document, Lines, Screen
 from eval_pipeline.engines import read_engines
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
-from eval_pipeline.loading import all_suites, load_suites
+from eval_pipeline.loading import HERITAGE, all_suites, family, load_suites
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
@@ -68,7 +68,7 @@ class Command(click.Command):
 
 
 @click.command("run", cls=Command)
-@click.argument("suite", shell_complete=completing.suites("all"))
+@click.argument("suite", shell_complete=completing.suites("all", HERITAGE))
 @click.option(
     "--prompt",
     "version",
@@ -110,7 +110,7 @@ def command(
     brief: bool,
     as_json: bool,
 ) -> None:
-    """Evaluate prompt versions of SUITE (or of 'all' suites).
+    """Evaluate prompt versions of SUITE (of 'all' suites, or of those of 'heritage').
 
     It materializes the same assets as the UI, in the same history. Exits with 1 when a gate fails, or when
     the comparison with the baseline or with what it would replace blocks; with 2 when something cannot be
@@ -131,7 +131,8 @@ def command(
 def _run(suite: str, version: str | None, options: Options, output: Screen, dry_run: bool) -> int:
     """Evaluate what was asked for; the exit code."""
     project = Project.find()
-    suites, broken = load_suites(project, all_suites(project) if suite == ALL else [suite])
+    members = all_suites(project) if suite == ALL else family(project, suite)
+    suites, broken = load_suites(project, members or [suite])
     if not suites:
         raise BadInput([problem for problems in broken.values() for problem in problems])
     chosen = [(each, one) for each in suites for one in _versions(project, each, version)]
@@ -157,7 +158,7 @@ def _run(suite: str, version: str | None, options: Options, output: Screen, dry_
             output.unusable(bad.problems, each.name, one)
             codes.append(BAD_INPUT)
     if not dry_run:
-        if suite == ALL:
+        if members:
             _summarize(project, output)
         _refresh_dashboard(project, output)
     return max(codes)

@@ -5,7 +5,7 @@ from eval_pipeline.orchestration.briefs import BRIEF_JOB, brief_key, build_brief
 from eval_pipeline.orchestration.broken import build_broken, build_broken_job
 from eval_pipeline.orchestration.checks import ACTIVE_PASSES, partitions_of
 from eval_pipeline.orchestration.dashboard import build_pages, refresh_pages
-from eval_pipeline.orchestration.heritage_summary import build_summaries
+from eval_pipeline.orchestration.heritage_summary import build_summaries, refresh_summary_events
 from eval_pipeline.orchestration.production import (
     FIGURES_JOB,
     INGEST_JOB,
@@ -29,6 +29,6 @@ __all__ = [
     "build_briefs", "build_broken", "build_broken_job", "build_chain", "build_job", "build_pages",
     "build_production", "build_production_jobs", "build_prune_job", "build_quality", "build_quality_job",
     "build_resources", "build_summaries", "evaluation_job", "figures_key", "partitions_of", "quality_key",
-    "refresh_pages", "sample_key", "suite_of_job",
+    "refresh_pages", "refresh_summary_events", "sample_key", "suite_of_job",
 ]
 # fmt: on

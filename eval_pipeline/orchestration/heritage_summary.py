@@ -12,8 +12,9 @@ from eval_pipeline.orchestration.resources import STORE
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
-from eval_pipeline.reports import Table, gate_label, size_of, table
+from eval_pipeline.reports import Table, gate_label, size_of, systems_table, table, tables
 from eval_pipeline.scoring import Evaluation
+from eval_pipeline.stages import Workbench, compare_systems, systems_of
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
 
@@ -26,6 +27,8 @@ class Source(NamedTuple):
 
     suite: str
     metric: str
+    beside: str = ""
+    """Another metric that a person wants to see beside it."""
 
 
 SOURCES: Mapping[str, Source] = {
@@ -36,7 +39,7 @@ SOURCES: Mapping[str, Source] = {
     "entity_linking_hits@1": Source("heritage_linking", "hits@1"),
     "retrieval_ndcg@10": Source("heritage_retrieval", "ndcg@10"),
     "qa_faithfulness": Source("heritage_qa", "faithfulness"),
-    "qa_relevance": Source("heritage_qa", "relevance_index"),
+    "qa_relevance": Source("heritage_qa", "relevance_index", "relevance"),
 }
 """The summary's keys, in the order of its document."""
 
@@ -55,6 +58,8 @@ class Entry(NamedTuple):
     cases: str = ""
     """On how many cases it rests, and on which."""
     missing: str = ""
+    beside: float | None = None
+    """The value of the other metric."""
 
     @property
     def met(self) -> bool:
@@ -100,18 +105,21 @@ def _entry(key: str, source: Source, version: str, evaluation: Evaluation | None
     gate = next((gate for gate in evaluation.summary.gates if gate.metric == source.metric), None)
     zone, label = (gate.zone or "", gate_label(gate).text) if gate else ("", "")
     cases = size_of(evaluation.summary)
-    return Entry(key, source, version, result.value, zone, label, evaluation.created_at, cases)
+    other = evaluation.summary.metrics.get(source.beside)
+    beside = other.value if other else None
+    return Entry(key, source, version, result.value, zone, label, evaluation.created_at, cases, beside=beside)
 
 
 def summary_table(entries: list[Entry]) -> Table:
     """The summary for a person."""
     return Table(
-        ("summary", "value", "zone", "cases", "metric", "version", "evaluated at"),
+        ("summary", "value", "zone", "beside it", "cases", "metric", "version", "evaluated at"),
         [
             (
                 entry.key,
                 NOTHING if entry.missing else number(entry.value),
                 f"✗ missing: {entry.missing}" if entry.missing else entry.label,
+                NOTHING if entry.beside is None else f"{entry.source.beside} {number(entry.beside)}",
                 entry.cases or NOTHING,
                 f"{entry.source.suite}: {entry.source.metric}",
                 entry.version or NOTHING,
@@ -149,15 +157,51 @@ def _build_summary(project: Project) -> dg.AssetsDefinition:
         manager: StoreIOManager = context.resources.store
         try:
             entries = summarize_heritage(project, manager.store)
+            metadata = _metadata(project, entries)
         except BadInput as bad:
             raise dg.Failure("\n".join(map(str, bad.problems)), allow_retries=False) from None
-        numbers = {entry.key: entry.value for entry in entries if entry.value is not None}
-        yield dg.MaterializeResult(
-            metadata={"summary": dg.MetadataValue.md(table(summary_table(entries))), **numbers}
-        )
+        yield dg.MaterializeResult(metadata=metadata)
         yield _targets_met(entries)
 
     return heritage_summary
+
+
+def refresh_summary_events(project: Project) -> list[dg.AssetMaterialization | dg.AssetCheckEvaluation]:
+    """The summary made anew outside of a run; what to tell Dagster of it."""
+    entries = summarize_heritage(project, Store(project.state))
+    check = _targets_met(entries)
+    return [
+        dg.AssetMaterialization(KEY, metadata=_metadata(project, entries)),
+        dg.AssetCheckEvaluation(
+            asset_key=KEY,
+            check_name=TARGETS_MET,
+            passed=check.passed,
+            metadata=check.metadata,
+            severity=check.severity,
+            description=check.description,
+        ),
+    ]
+
+
+def _metadata(project: Project, entries: list[Entry]) -> dict[str, Any]:
+    """What a person sees of the summary in the UI: the numbers, and the systems of each task beside them."""
+    numbers = {entry.key: entry.value for entry in entries if entry.value is not None}
+    beside = {
+        f"{entry.key}_{entry.source.beside}": entry.beside for entry in entries if entry.beside is not None
+    }
+    suites, _ = load_suites(project, _present(project))
+    benches = [Workbench(project, suite) for suite in suites if systems_of(suite)]
+    systems = [
+        systems_table(bench.suite, compared, bench.gates)
+        for bench in benches
+        if (compared := compare_systems(bench))
+    ]
+    return {
+        "summary": dg.MetadataValue.md(table(summary_table(entries))),
+        "systems": dg.MetadataValue.md(tables(systems) or "none"),
+        **numbers,
+        **beside,
+    }
 
 
 def _targets_met(entries: list[Entry]) -> dg.AssetCheckResult:

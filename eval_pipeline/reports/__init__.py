@@ -20,6 +20,7 @@ from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.run import RunDocument, estimate_data, evaluation_data
 from eval_pipeline.reports.scores import cases_data, score_report
 from eval_pipeline.reports.standing import incident_table, spent, stand_table, stands
+from eval_pipeline.reports.systems import systems_data, systems_table
 from eval_pipeline.reports.tables import (
     cross_tables,
     diagnosis_table,
@@ -46,7 +47,8 @@ __all__ = [
     "investigation_data", "keep_in_changelog", "line_of", "metric_chart", "metric_table", "model_list",
     "named_things", "one_table", "overview_table", "plain", "probe_notes", "probe_section", "probe_table",
     "quality_table", "rating_table", "readable", "report", "rests_on", "score_report", "signed_lines",
-    "size_of", "spent", "stand_table", "stands", "suite_tables", "table", "tables", "to_junit",
+    "size_of", "spent", "stand_table", "stands", "suite_tables", "systems_data",
+    "systems_table", "table", "tables", "to_junit",
     "to_markdown", "to_report", "trend_chart", "trend_table", "units", "version_reasons", "version_table",
     "worst_cases", "zone_table",
 ]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+
 import dagster as dg
 import pytest
 
 from eval_pipeline.automation import build_page_sensor
 from eval_pipeline.automation.evaluations import CAUSE_TAG
 from eval_pipeline.decisions import Finding, Incidents
+from eval_pipeline.loading import suite_names
 from eval_pipeline.orchestration import evaluation_job
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
 from eval_pipeline_tests.running import instance_in
 
 DASHBOARD, WEEKLY = dg.AssetKey("dashboard"), dg.AssetKey(["weekly", "toy"])
+SUMMARY = dg.AssetKey(["heritage", "summary"])
 
 
 class Watch:
@@ -31,10 +35,15 @@ class Watch:
         self.cursor = result.cursor
         return [event.asset_key for event in result.asset_events]
 
-    def finish(self, cause: str = "", status: dg.DagsterRunStatus = dg.DagsterRunStatus.SUCCESS) -> None:
-        """Let a run of the toy's chain have finished."""
+    def finish(
+        self,
+        cause: str = "",
+        status: dg.DagsterRunStatus = dg.DagsterRunStatus.SUCCESS,
+        suite: str = "toy",
+    ) -> None:
+        """Let a run of a suite's chain have finished."""
         tags = {CAUSE_TAG: cause} if cause else {}
-        job = dg.GraphDefinition(name=evaluation_job("toy")).to_job()
+        job = dg.GraphDefinition(name=evaluation_job(suite)).to_job()
         run = self.instance.create_run_for_job(job, tags=tags, status=dg.DagsterRunStatus.STARTED)
         if status == dg.DagsterRunStatus.FAILURE:
             self.instance.report_run_failed(run)
@@ -75,6 +84,20 @@ def test_a_run_that_failed_writes_pages_as_well(toy: Project, cause: str) -> Non
         watch.look()
         watch.finish(cause, dg.DagsterRunStatus.FAILURE)
         assert watch.look() == [DASHBOARD, *([WEEKLY] if cause else [])]
+
+
+def test_a_run_of_a_heritage_suite_makes_their_summary_anew(project: Project) -> None:
+    for name in set(suite_names(project)) - {"heritage_typing"}:
+        shutil.rmtree(project.golden(name))
+        shutil.rmtree(project.prompts(name))
+    with instance_in(project) as instance:
+        watch = Watch(project, instance)
+        assert watch.look() == [DASHBOARD]
+        watch.finish(suite="heritage_typing")
+        # A check has its own event beside the summary's.
+        assert watch.look() == [DASHBOARD, SUMMARY, SUMMARY]
+        watch.finish(suite="review")
+        assert watch.look() == [DASHBOARD]
 
 
 def test_an_incident_writes_the_dashboard(toy: Project) -> None:

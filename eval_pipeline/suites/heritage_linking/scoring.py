@@ -158,8 +158,9 @@ def _tallied(gold: GoldLink, prediction: Prediction) -> Iterator[kit.KeyedCount]
     found = "positives" if prediction.is_nil else "negatives"
     true = prediction.is_nil == (gold.kb_id is None)
     yield kit.KeyedCount(NIL_DETECTION, NIL, f"{'true' if true else 'false'}_{found}", 1)
-    pair = [name for name, value in _consistency(gold, prediction).items() if value]
-    yield kit.KeyedCount(IDENTIFIER_PAIRS, ALL, *(pair or ["none"]), 1)
+    consistency = _consistency(gold, prediction)
+    pair = next((name for name, value in consistency.items() if value), "none")
+    yield kit.KeyedCount(IDENTIFIER_PAIRS, ALL, pair, 1)
 
 
 def _row(named: str, *columns: str) -> Callable[[kit.KeyedSums], kit.Rows]:

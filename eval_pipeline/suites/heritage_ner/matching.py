@@ -38,8 +38,14 @@ class Spans:
 
     def taken(self, places: Integers) -> "Spans":
         """Some of them."""
-        columns = (self.texts, self.types, self.starts, self.ends, self.origins)
-        return Spans(*(column[places] for column in columns), self.entries)
+        return Spans(
+            self.texts[places],
+            self.types[places],
+            self.starts[places],
+            self.ends[places],
+            self.origins[places],
+            self.entries,
+        )
 
 
 class _Types(dict[str, int]):
