@@ -9,7 +9,7 @@ import click
 from eval_pipeline.cli import BLOCKED, Group, completing
 from eval_pipeline.files import file_bytes, readable_json, write_text
 from eval_pipeline.gates import GATES_FILE, read_gates
-from eval_pipeline.golden import GoldenSet, shortfalls
+from eval_pipeline.golden import GoldenSet, read_dataset, shortfalls
 from eval_pipeline.loading import all_suites, find_suite, load_suites
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value, first_lines
@@ -45,11 +45,14 @@ def check(context: click.Context, suite: str | None, path: Path | None) -> None:
         before = len(problems)
         golden = _read(each, folder, problems)
         overview = golden.overview(_references(each, folder, problems))
+        dataset = read_dataset(folder, problems) if folder.is_dir() else None
         if path is None and (gates := folder / GATES_FILE).is_file():
             read_gates(each, gates, problems)
         if len(problems) > before:
             continue
         say(f"{each.name}: {counted(len(golden), 'case')} can be read")
+        if dataset:
+            say(f"  dataset: {dataset.text}")
         for line in first_lines(problems.notes):
             say(f"  note: {line}")
         problems.notes.clear()

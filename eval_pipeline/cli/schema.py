@@ -11,6 +11,7 @@ from eval_pipeline.declarative import suite_schema
 from eval_pipeline.engines.configuration import engines_model
 from eval_pipeline.files import write_json
 from eval_pipeline.gates.gate import GatesFile
+from eval_pipeline.golden import Dataset
 from eval_pipeline.loading import all_suites, load_suites
 from eval_pipeline.monitoring import Production
 from eval_pipeline.numbers import counted
@@ -32,7 +33,8 @@ Schema = dict[str, Any]
 def command(folder: Path | None) -> None:
     """Write JSON Schemas of the project's YAML files and of each suite's.
 
-    These are engines.yaml, automation.yaml, production.yaml and suite.yaml; gates, settings and front matter.
+    These are engines.yaml, automation.yaml, production.yaml, suite.yaml and dataset.yaml; gates, settings and
+    front matter.
 
     They go to FOLDER, by default `schemas/` of the project. A YAML file that begins with
     `# yaml-language-server: $schema=PATH` is completed and checked by editors.
@@ -54,6 +56,7 @@ def schemas(suites: Sequence[Suite]) -> Iterator[tuple[str, Schema]]:
     yield "automation.json", _complete(Automation.model_json_schema())
     yield "production.json", _complete(Production.model_json_schema())
     yield "suite.json", _complete(suite_schema())
+    yield "dataset.json", _complete(Dataset.model_json_schema())
     for suite in suites:
         yield f"{suite.name}/gates.json", _complete(gates_schema(suite))
         yield f"{suite.name}/settings.json", _complete(msgspec.json.schema(suite.settings))

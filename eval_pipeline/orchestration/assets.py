@@ -128,6 +128,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
             metadata={
                 "cases": facts.cases,
                 "golden_hash": facts.golden_hash,
+                **({"dataset": loaded.dataset.text} if loaded.dataset else {}),
                 **in_screens("overview", shown.table(shown.overview_table(loaded.overview))),
             },
         )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from eval_pipeline.golden import GoldenSet, Unsigned
+from eval_pipeline.golden import Dataset, GoldenSet, Unsigned, read_dataset
 from eval_pipeline.problems import Problems
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import GoldenFacts, GoldenTable
@@ -16,12 +16,15 @@ class LoadedGolden:
     table: GoldenTable
     overview: Overview
     unsigned: Unsigned
+    dataset: Dataset | None = None
+    """What it says about itself."""
 
 
 def load_golden(bench: Workbench) -> LoadedGolden:
     """Read a suite's golden set; every problem of every file at once, or a table of all cases."""
     problems = Problems()
     golden = GoldenSet(bench.suite, bench.golden_folder, problems)
+    dataset = read_dataset(bench.golden_folder, problems)
 
     def facts() -> GoldenFacts:
         problems.stop_if_any()
@@ -29,4 +32,4 @@ def load_golden(bench: Workbench) -> LoadedGolden:
 
     table = GoldenTable.write(bench.store.golden_folder(bench.suite.name), golden.read(), facts)
     unsigned = golden.unsigned_changes(bench.rules_folder)
-    return LoadedGolden(table, golden.overview(bench.context.references), unsigned)
+    return LoadedGolden(table, golden.overview(bench.context.references), unsigned, dataset)

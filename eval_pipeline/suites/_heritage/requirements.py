@@ -1,14 +1,20 @@
 """What makes a heritage golden set good: its size, its languages, and annotators who agree."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from eval_pipeline.metrics.agreement import cohen_kappa
-from eval_pipeline.numbers import counted, number
+from eval_pipeline.metrics.text import normalize, word_spans
+from eval_pipeline.numbers import counted, limit, number
 from eval_pipeline.suite import Overview, Requirement, every_value
 from eval_pipeline.suites._heritage.vocabulary import LANGUAGES
 
 LOWEST_KAPPA = 0.85
 SHARE_ANNOTATED_TWICE = 0.2
+MOST_ALIKE = 0.9
+"""More of their words in common, and two texts look made from one template."""
+OPENING, MOST_SHOWN = 3, 12
 
 LANGUAGE_REQUIREMENT = every_value("language", LANGUAGES, "Cases in each of the four languages.", minimum=10)
 
@@ -29,6 +35,77 @@ def sizes(wanted: Mapping[str, int], count: Callable[[Overview], Mapping[str, in
         "As large as its document asks: " + ", ".join(f"{name} {target}" for name, target in wanted.items()),
         shortfalls,
     )
+
+
+def variety() -> Requirement:
+    """Texts that were written one by one: no two alike, and what they begin with and how long they are.
+
+    `text` is the measure that it looks at.
+    """
+
+    def shortfalls(overview: Overview) -> list[str]:
+        texts = dict(zip(overview.case_ids, overview.measures["text"], strict=True))
+        return [
+            f"{first} and {second} share {number(share)} of their words"
+            for first, second, share in alike(texts, MOST_ALIKE)
+        ]
+
+    def facts(overview: Overview) -> list[str]:
+        words = [_words(text) for text in overview.measures["text"]]
+        lengths = sorted(map(len, words))
+        openings = Counter(" ".join(each[:OPENING]) for each in words)
+        repeated = {f"“{opening}”": times for opening, times in openings.most_common() if times > 1}
+        hard = Counter(label for label in overview.attributes.get("hard", ()) if label)
+        quarters = ", ".join(str(lengths[len(lengths) * part // 4]) for part in (1, 2, 3))
+        return [
+            f"{lengths[0]} to {lengths[-1]} words; quarters end at {quarters}",
+            f"{len(openings):,} openings of {OPENING} words in {counted(len(words), 'text')}"
+            + _most_frequent(repeated),
+            f"{hard.total():,} of {counted(len(words), 'text')} hard on purpose" + _most_frequent(hard),
+        ]
+
+    text = f"No two texts share more than {limit(MOST_ALIKE)} of their words."
+    return Requirement("variety", text, shortfalls, facts=facts)
+
+
+def _most_frequent(counts: Mapping[str, int]) -> str:
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:MOST_SHOWN]
+    return f"; most often {', '.join(f'{name} {times}' for name, times in most)}" if most else ""
+
+
+def _words(text: str) -> list[str]:
+    plain = normalize(text)
+    return [plain[start:end] for start, end in word_spans(plain)]
+
+
+def alike(texts: Mapping[str, str], least: float) -> list[tuple[str, str, float]]:
+    """Pairs of texts whose words, each as often as it stands there, are more alike than that (Dice).
+
+    Such a pair shares a word among the rarest of each, so that few pairs are looked at: of n words the other
+    text has at least n · least ÷ (2 − least).
+    """
+    words = {name: {*_numbered(_words(text))} for name, text in texts.items()}
+    uses = Counter(word for each in words.values() for word in each)
+    found: list[tuple[str, str, float]] = []
+    holders: dict[tuple[str, int], list[str]] = {}
+    for name, own in words.items():
+        rarest = sorted(own, key=lambda word: (uses[word], word))
+        rarest = rarest[: len(own) - math.ceil(len(own) * least / (2 - least)) + 1]
+        for other in dict.fromkeys(each for word in rarest for each in holders.get(word, ())):
+            share = 2 * len(own & words[other]) / (len(own) + len(words[other]))
+            if share > least:
+                found.append((other, name, share))
+        for word in rarest:
+            holders.setdefault(word, []).append(name)
+    return found
+
+
+def _numbered(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Each word with how often it stood before, so that a set of them keeps how often each stands."""
+    before: Counter[str] = Counter()
+    for word in words:
+        yield word, before[word]
+        before[word] += 1
 
 
 def agreement(measure: str) -> Requirement:

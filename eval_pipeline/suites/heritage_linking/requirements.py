@@ -6,7 +6,7 @@ from typing import Any
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.numbers import counted, limit, number
 from eval_pipeline.suite import Overview, Requirement
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes, variety
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_linking.cases import LinkingCase
 
@@ -21,6 +21,7 @@ def measure(case: LinkingCase) -> dict[str, Any]:
     """What the requirements look at."""
     links = case.expected.links.values()
     return {
+        "text": case.input.context,
         "mentions": len(links),
         "nil": sum(gold.kb_id is None for gold in links),
         "meanings": [(normalize(gold.mention), gold.kb_id or "") for gold in links],
@@ -61,4 +62,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     LANGUAGE_REQUIREMENT,
     *SPLIT_REQUIREMENTS,
+    variety(),
 )

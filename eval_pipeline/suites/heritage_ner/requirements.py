@@ -11,7 +11,7 @@ from eval_pipeline.metrics.text import word_spans
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement, case_count
 from eval_pipeline.suites._heritage.documents import Shape, ShapedCases
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes, variety
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.brat import BratCases
@@ -49,6 +49,7 @@ def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
 def measure(case: NerCase) -> dict[str, Any]:
     """What the requirements look at."""
     return {
+        "text": case.input.text,
         "mentions": Counter(each.type for each in case.expected.entities),
         "token_labels": token_labels(case),
     }
@@ -66,5 +67,6 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     LANGUAGE_REQUIREMENT,
     sizes(dict.fromkeys(ENTITY_TYPES, MENTIONS_PER_TYPE), _mentions),
     *SPLIT_REQUIREMENTS,
+    variety(),
     agreement("token_labels"),
 )

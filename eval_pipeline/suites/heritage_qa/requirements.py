@@ -4,7 +4,7 @@ from typing import Any
 
 from eval_pipeline.numbers import counted
 from eval_pipeline.suite import Overview, Requirement, each_case, every_value, no_case_lists
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes, variety
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES, QuestionCase
 from eval_pipeline.suites.heritage_qa.claims import Evidence, claims_in
@@ -22,6 +22,7 @@ def measure(case: QuestionCase) -> dict[str, Any]:
     facts = [claim for fact in case.expected.facts for claim in claims_in(fact, language)]
     golden = judge(case, Answered(case.expected.answer))
     return {
+        "text": case.input.question,
         "passages": len(case.input.context),
         "facts": len(case.expected.facts),
         "facts_not_in_context": [
@@ -64,4 +65,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         severity="warning",
     ),
     *SPLIT_REQUIREMENTS,
+    variety(),
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from eval_pipeline.suite import Requirement, every_value, no_case_lists
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, variety
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES
 from eval_pipeline.suites.heritage_qa.scoring import Answered, judge
@@ -14,6 +14,7 @@ def measure(case: RagCase) -> dict[str, Any]:
     """What the requirements look at."""
     golden = judge(as_question(case, case.expected.facts), Answered(case.expected.answer))
     return {
+        "text": case.input.question,
         "passages": len({each for holders in case.expected.passages for each in holders}),
         "golden_answer_incorrect": [case.expected.answer] if golden.factual_accuracy < 1 else [],
     }
@@ -28,4 +29,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "not borne out by its facts",
     ),
     *SPLIT_REQUIREMENTS,
+    variety(),
 )

@@ -5,7 +5,7 @@ from typing import Any
 from eval_pipeline.metrics.ranking import RELEVANT
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Overview, Requirement, each_case, no_case_lists
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes, variety
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_retrieval.scoring import RetrievalCase
 
@@ -18,6 +18,7 @@ def measure(case: RetrievalCase) -> dict[str, Any]:
     """What the requirements look at."""
     grades = case.expected.judgments.values()
     return {
+        "text": case.input.query,
         "judgments": len(case.expected.judgments),
         "relevant_documents": sum(grade >= RELEVANT for grade in grades),
         "judged_irrelevant": sum(grade < RELEVANT for grade in grades),
@@ -49,6 +50,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     sizes({"queries": QUERIES, "judgments_per_query": JUDGMENTS}, _counted),
     LANGUAGE_REQUIREMENT,
     *SPLIT_REQUIREMENTS,
+    variety(),
     Requirement("query_text", "Every judged query has a text, so that engines can be asked.", _without_text),
     Requirement("graded", "The grades 0, 1, 2 and 3 are all in use.", _unused_grades),
     no_case_lists("odd_grades", "Grades are 0, 1, 2 or 3.", "grades outside 0–3", severity="warning"),

@@ -14,7 +14,7 @@ from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement
 from eval_pipeline.suites._heritage.attributes import CustodianType
 from eval_pipeline.suites._heritage.documents import Shape, ShapedCases
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes
+from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes, variety
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.suites.heritage_typing.cases import (
@@ -56,7 +56,7 @@ def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
 
 def measure(case: TypingCase) -> dict[str, Any]:
     """What the requirements look at."""
-    return {"labels": (case.expected.type,)}
+    return {"text": case.input.text, "labels": (case.expected.type,)}
 
 
 def _per_type(overview: Overview) -> Mapping[str, int]:
@@ -78,5 +78,6 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     sizes(dict.fromkeys(CUSTODIAN_TYPES, ROWS_PER_TYPE), _per_type),
     Requirement("balance", "No type has less than half the rows of the most frequent one.", _unbalanced),
     *SPLIT_REQUIREMENTS,
+    variety(),
     agreement("labels"),
 )
