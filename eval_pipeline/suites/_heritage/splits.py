@@ -99,13 +99,14 @@ def _unbalanced(overview: Overview) -> list[str]:
     ]
 
 
+SPLIT_ASSIGNED = Requirement(
+    "split_assigned",
+    "Every case stores its split (train, dev or test), so that it never moves when others are added.",
+    _unassigned,
+    severity="critical",
+)
 SPLIT_REQUIREMENTS = (
-    Requirement(
-        "split_assigned",
-        "Every case stores its split (train, dev or test), so that it never moves when others are added.",
-        _unassigned,
-        severity="critical",
-    ),
+    SPLIT_ASSIGNED,
     Requirement(
         "split_balance",
         f"Splits hold 70, 15 and 15 % of every custodian type, country, tier and source, within "

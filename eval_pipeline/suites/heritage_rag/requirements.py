@@ -4,7 +4,7 @@ from typing import Any
 
 from eval_pipeline.suite import Requirement, every_value, no_case_lists
 from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, variety
-from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
+from eval_pipeline.suites._heritage.splits import SPLIT_ASSIGNED
 from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES
 from eval_pipeline.suites.heritage_qa.scoring import Answered, judge
 from eval_pipeline.suites.heritage_rag.cases import RagCase, as_question
@@ -28,6 +28,6 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Every golden answer scores factual accuracy 1.",
         "not borne out by its facts",
     ),
-    *SPLIT_REQUIREMENTS,
+    SPLIT_ASSIGNED,  # its questions keep the splits of heritage_qa, however many of them are taken
     variety(),
 )
