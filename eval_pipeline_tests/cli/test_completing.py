@@ -38,7 +38,7 @@ def offered(*typed: str) -> list[str]:
 def test_commands_suites_versions_engines_and_metrics_are_offered(here: Project) -> None:
     assert offered("") == list(COMMANDS)
     assert offered("co") == ["compare", "completion"]
-    assert offered("run", "") == [*suite_names(here), "all"]
+    assert offered("run", "") == [*suite_names(here), "all", "heritage"]
     assert offered("run", "deco") == ["decomposition"]
     assert offered("run", "decomposition", "--prompt", "") == [
         *versions_in(here.prompts("decomposition")),

@@ -109,7 +109,9 @@ def _ignored(
     """
     if is_refusal(asked.output.answer):
         return not missed
-    if not case.expected.answerable or answering.judge(asked.case, asked.output).faithfulness != 1:
+    judged = answering.judge(asked.case, asked.output)
+    scrambled = judged.word_order is not None and judged.word_order < answering.ORDERED
+    if not case.expected.answerable or judged.faithfulness != 1 or scrambled:
         return True
     wanted = {each for holders in case.expected.passages for each in holders}
     held = [corpus[each] for each in ids if each in wanted and each in corpus]

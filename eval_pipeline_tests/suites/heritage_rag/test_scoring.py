@@ -83,6 +83,7 @@ def outcome(found: dict[str, float | None]) -> str:
         ("Corn Lane Museum was founded in 1801.", ["mill"], "answer_ignored"),
         ("Mill Street Library opened on 3 May 1950.", ["books", "mill"], "answer_ignored"),
         ("", ["mill"], "answer_ignored"),
+        ("1800 in founded was Museum Lane Corn.", ["mill"], "answer_ignored"),
         # Neither was it there, nor does the answer rest on what was: a right guess is made up, too.
         ("Corn Lane Museum was founded in 1801.", ["books"], "both_failed"),
         (RIGHT, ["books"], "both_failed"),
