@@ -1,16 +1,15 @@
 """`eval-pipeline systems`: the classical systems of a task, side by side."""
 
-import json
-
 import click
 
 from eval_pipeline.cli import completing
+from eval_pipeline.files import readable_json
 from eval_pipeline.loading import HERITAGE, family, find_suite
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.reports import systems_data, systems_table
 from eval_pipeline.stages import System, Workbench, compare_systems, systems_of
-from eval_pipeline.terminal import safe, say, write
+from eval_pipeline.terminal import say
 
 
 @click.command("systems")
@@ -32,7 +31,7 @@ def command(suite: str, as_json: bool) -> None:
     results = {bench: compare_systems(bench) for bench in benches}
     if as_json:
         data = {bench.suite.name: systems_data(systems) for bench, systems in results.items()}
-        write(safe(f"{json.dumps(data, indent=1, ensure_ascii=False)}\n"))
+        say(readable_json(data))
         return
     _show(results)
 
@@ -43,4 +42,7 @@ def _show(results: dict[Workbench, list[System]]) -> None:
     for place, (bench, systems) in enumerate(results.items()):
         if place:
             say()
-        print_table(systems_table(bench.suite, systems, bench.gates))
+        if systems:
+            print_table(systems_table(bench.suite, systems, bench.gates))
+        else:
+            say(f"{bench.suite.name}: no case was held out.")

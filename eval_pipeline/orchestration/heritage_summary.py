@@ -14,7 +14,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
 from eval_pipeline.reports import Table, gate_label, size_of, systems_table, table, tables
 from eval_pipeline.scoring import Evaluation
-from eval_pipeline.stages import Workbench, compare_systems, systems_of
+from eval_pipeline.stages import Workbench, compare_systems
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Suite
 
@@ -190,18 +190,22 @@ def _metadata(project: Project, entries: list[Entry]) -> dict[str, Any]:
         f"{entry.key}_{entry.source.beside}": entry.beside for entry in entries if entry.beside is not None
     }
     suites, _ = load_suites(project, _present(project))
-    benches = [Workbench(project, suite) for suite in suites if systems_of(suite)]
-    systems = [
-        systems_table(bench.suite, compared, bench.gates)
-        for bench in benches
-        if (compared := compare_systems(bench))
-    ]
+    systems = [each for suite in suites for each in _systems(Workbench(project, suite))]
     return {
         "summary": dg.MetadataValue.md(table(summary_table(entries))),
         "systems": dg.MetadataValue.md(tables(systems) or "none"),
         **numbers,
         **beside,
     }
+
+
+def _systems(bench: Workbench) -> list[Table]:
+    """The systems of a suite, if there are any; one that cannot be used is missing above, too."""
+    try:
+        systems = compare_systems(bench)
+        return [systems_table(bench.suite, systems, bench.gates)] if systems else []
+    except BadInput:
+        return []
 
 
 def _targets_met(entries: list[Entry]) -> dg.AssetCheckResult:

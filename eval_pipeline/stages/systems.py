@@ -1,7 +1,7 @@
 """The classical systems of a suite side by side, on the cases that none of them learned from."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -31,11 +31,15 @@ def systems_of(suite: Suite) -> tuple[str, ...]:
     """The systems that a prompt version may choose among, if its parameters have such a choice."""
     if suite.embedded is None or SYSTEM not in suite.parameters.__struct_fields__:
         return ()
-    return tuple(map(str, get_args(get_type_hints(suite.parameters)[SYSTEM])))
+    choice = get_type_hints(suite.parameters)[SYSTEM]
+    return tuple(map(str, get_args(choice))) if get_origin(choice) is Literal else ()
 
 
 def compare_systems(bench: Workbench) -> list[System]:
-    """Let every system answer with what else the active version says, and score what it answers."""
+    """Let every system answer with what else the active version says, and score what it answers.
+
+    Nothing is known of any where no case was held out.
+    """
     suite = bench.suite
     names = systems_of(suite)
     if not names:

@@ -33,6 +33,13 @@ def test_systems_stand_side_by_side_with_their_targets(two: Project) -> None:
     assert {"hits@1", "mrr"} <= data["heritage_linking"][0]["metrics"].keys()
 
 
+def test_where_no_case_was_held_out_nothing_is_said(two: Project) -> None:
+    for file in (two.golden("heritage_typing") / "cases").glob("*.tsv"):
+        file.write_text(file.read_text().replace("\ttest\n", "\ttrain\n"))
+    done = invoke(two, "systems", "heritage_typing")
+    assert (done.returncode, done.stdout) == (0, "heritage_typing: no case was held out.\n")
+
+
 @pytest.mark.parametrize(("suite", "reason"), [("review", "has no systems"), ("nothing", "is not a suite")])
 def test_a_suite_without_systems_is_bad_input(two: Project, suite: str, reason: str) -> None:
     done = invoke(two, "systems", suite)

@@ -15,6 +15,7 @@ SHARE_ANNOTATED_TWICE = 0.2
 MOST_ALIKE = 0.9
 """More of their words in common, and two texts look made from one template."""
 OPENING, MOST_SHOWN = 3, 12
+ROUNDING = 1e-9
 
 LANGUAGE_REQUIREMENT = every_value("language", LANGUAGES, "Cases in each of the four languages.", minimum=10)
 
@@ -59,7 +60,7 @@ def variety() -> Requirement:
         quarters = ", ".join(str(lengths[len(lengths) * part // 4]) for part in (1, 2, 3))
         return [
             f"{lengths[0]} to {lengths[-1]} words; quarters end at {quarters}",
-            f"{len(openings):,} openings of {OPENING} words in {counted(len(words), 'text')}"
+            f"{counted(len(openings), 'opening')} of {OPENING} words in {counted(len(words), 'text')}"
             + _most_frequent(repeated),
             f"{hard.total():,} of {counted(len(words), 'text')} hard on purpose" + _most_frequent(hard),
         ]
@@ -90,7 +91,7 @@ def alike(texts: Mapping[str, str], least: float) -> list[tuple[str, str, float]
     holders: dict[tuple[str, int], list[str]] = {}
     for name, own in words.items():
         rarest = sorted(own, key=lambda word: (uses[word], word))
-        rarest = rarest[: len(own) - math.ceil(len(own) * least / (2 - least)) + 1]
+        rarest = rarest[: len(own) - math.ceil(len(own) * least / (2 - least) - ROUNDING) + 1]
         for other in dict.fromkeys(each for word in rarest for each in holders.get(word, ())):
             share = 2 * len(own & words[other]) / (len(own) + len(words[other]))
             if share > least:

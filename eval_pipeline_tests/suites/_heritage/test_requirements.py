@@ -54,7 +54,7 @@ def test_texts_are_alike_by_words_each_as_often_as_it_stands(second: str, is_ali
     assert requirement.facts is not None
     lengths, openings, hard = requirement.facts(overview)
     assert lengths.startswith("9 to ")
-    assert openings == "1 openings of 3 words in 2 texts; most often “one two three” 2"
+    assert openings == "1 opening of 3 words in 2 texts; most often “one two three” 2"
     assert hard == "1 of 2 texts hard on purpose; most often ocr 1"
 
 
