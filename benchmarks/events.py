@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eval_pipeline.monitoring import EventStore, figures_of, open_ingest
+from eval_pipeline.monitoring.databases import THREADS
 from eval_pipeline.monitoring.flat import column_types
-from eval_pipeline.monitoring.ingesting import THREADS
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 
 SUITE = "review"

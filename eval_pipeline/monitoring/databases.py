@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+THREADS = 2
+"""How many threads work at a time, on pieces of a file or on days."""
 ALONE = {"threads": 1, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
 """One thread adds up in the same order every time; whoever wants more speed opens several."""
 
 
 def in_memory(settings: Mapping[str, Any] | None = None) -> DuckDBPyConnection:
-    """A database that is gone when it is closed. It reads `memory://` as fsspec does."""
+    """A database that is gone when it is closed. It reads what is held in memory."""
     import duckdb
-    import fsspec
+
+    from eval_pipeline.monitoring.held import HELD
 
     connection = duckdb.connect(":memory:", config={**ALONE, **(settings or {})})
-    connection.register_filesystem(fsspec.filesystem("memory"))
+    connection.register_filesystem(HELD)
     connection.execute("SET TimeZone = 'UTC'")
     return connection

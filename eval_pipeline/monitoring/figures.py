@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from eval_pipeline.monitoring import cells
+from eval_pipeline.monitoring.databases import THREADS
 from eval_pipeline.monitoring.keeping import DAY, HOUR, EventStore
 from eval_pipeline.monitoring.sketch import quantile
 from eval_pipeline.numbers import Unit
@@ -146,8 +148,9 @@ def figures_of(
     import pyarrow.compute as pc
 
     days = [day for day in store.days(suite) if start.date() <= day <= end.date()]
-    tables = [cells.empty_cells(), *(cells.cells_of(store, suite, day, closes_after) for day in days)]
-    table = pa.concat_tables([each.replace_schema_metadata(None) for each in tables])
+    with ThreadPoolExecutor(THREADS) as pool:
+        of_days = list(pool.map(lambda day: cells.cells_of(store, suite, day, closes_after), days))
+    table = pa.concat_tables([each.replace_schema_metadata(None) for each in (cells.empty_cells(), *of_days)])
     naive = [
         pa.scalar(each.astimezone(datetime.UTC).replace(tzinfo=None), pa.timestamp("us"))
         for each in (start, end)

@@ -135,6 +135,8 @@ class Finishing:
         """Ids as they are; one with an @ may be a person's address, and becomes a pseudonym."""
         import pyarrow.compute as pc
 
+        if column.null_count == len(column):
+            return column
         personal = pc.match_substring(column, "@")
         if not pc.any(personal).as_py():
             return column

@@ -1,14 +1,14 @@
 """Our own flat format: JSON Lines or Parquet, a line or row for each request or piece of feedback.
 
-DuckDB reads a piece of lines into columns. Where anything about a piece is out of the ordinary, it is halved
-until only a few lines are left, and these are read one by one: so one bad line costs little, and is found.
+DuckDB reads a file at once where nothing about it is out of the ordinary. Where anything is, and where a file
+is compressed or lies elsewhere, it reads pieces into columns; a piece with such a line is halved until only a
+few lines are left, and these are read one by one: so one bad line costs little, and is found.
 """
 
 from __future__ import annotations
 
 import datetime
 import functools
-import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from eval_pipeline.monitoring.batches import (
     reason_of,
     refusal_of,
 )
+from eval_pipeline.monitoring.databases import in_memory
 from eval_pipeline.monitoring.events import EVENT_FIELDS, feedback_table
 from eval_pipeline.monitoring.ledger import Refusal
 from eval_pipeline.monitoring.sources import LONGEST_LINE, Lines
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 FEW = 64 * 2**10
 """Bytes of lines that are read one by one."""
+_WAITING = "64MB"
+"""What DuckDB reads ahead of whoever takes its rows."""
 _TYPES = {
     "text": "VARCHAR", "moment": "TIMESTAMPTZ", "number": "DOUBLE", "count": "BIGINT", "flag": "BOOLEAN",
     "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
@@ -51,6 +54,10 @@ _LIMITED = ("latency_ms", "input_tokens", "output_tokens", "cost_usd", "concepts
 _NAMES = (
     "request_id", "trace_id", "suite", "version", "model", "error", "topic", "user", "session", "experiment",
 )  # fmt: skip
+
+
+class Unordinary(Exception):
+    """Something in a file needs a closer look: it is read piece by piece instead."""
 
 
 class FlatEvent(Event, frozen=True, kw_only=True):
@@ -98,22 +105,52 @@ def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
 def _read_columns(data: bytes, context: Context) -> Batch | None:
     """The lines as columns; None where anything about them is out of the ordinary."""
     import duckdb
-    import fsspec
 
-    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in column_types().items())
-    memory, path = fsspec.filesystem("memory"), f"/{uuid.uuid4().hex}.jsonl"
-    memory.pipe(path, data)
-    try:
-        table = context.connection.sql(
-            f"SELECT * FROM read_json('memory://{path}', format='newline_delimited', "
-            f"maximum_object_size={LONGEST_LINE}, columns={{{columns}, feedback: 'JSON'}})"
-        ).to_arrow_table()
-    except duckdb.Error:
-        return None
-    finally:
-        memory.rm(path)
+    from eval_pipeline.monitoring.held import HELD
+
+    with HELD.holding(data) as url:
+        try:
+            table = context.connection.sql(_columns_of(url)).to_arrow_table()
+        except duckdb.Error:
+            return None
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
     return batch_of_table(table, context) if table.num_rows == lines else None
+
+
+def _columns_of(url: str) -> str:
+    """A query for all lines of a file."""
+    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in column_types().items())
+    quoted = url.replace("'", "''")
+    return (
+        f"SELECT * FROM read_json('{quoted}', format='newline_delimited', compression='none', "
+        f"hive_partitioning=false, maximum_object_size={LONGEST_LINE}, "
+        f"columns={{{columns}, feedback: 'JSON'}})"
+    )
+
+
+def read_at_once(path: str, rows: int, threads: int) -> Iterator[pa.Table]:
+    """All lines of a file in tables of about so many rows, read by as many threads.
+
+    It raises `Unordinary` where a line cannot be read so: nobody knows which one.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    with in_memory({"threads": threads}) as connection:
+        connection.execute(f"SET streaming_buffer_size = '{_WAITING}'")
+        try:
+            for batch in connection.sql(_columns_of(path)).to_arrow_reader(rows):
+                yield pa.Table.from_batches([batch])
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            raise Unordinary(str(error)) from None
+
+
+def read_ordinary(table: pa.Table, context: Context) -> Iterator[Batch]:
+    """A table of a file that is read at once; it raises `Unordinary` where anything is."""
+    batch = batch_of_table(table, context)
+    if batch is None:
+        raise Unordinary("a row is out of the ordinary")
+    yield batch
 
 
 def batch_of_table(table: pa.Table, context: Context) -> Batch | None:
@@ -198,6 +235,8 @@ def is_ordinary(table: pa.Table, context: Context) -> bool:
         return False
     lengths = [(name, LONGEST_NAME) for name in _NAMES] + [("input", LONGEST_TEXT), ("output", LONGEST_TEXT)]
     for name, longest in lengths:
+        if table[name].null_count == table.num_rows:
+            continue
         size = pc.min_max(pc.binary_length(table[name])).as_py()
         if (size["max"] or 0) > longest or (name in _NAMES and size["min"] == 0):
             return False

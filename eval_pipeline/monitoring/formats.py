@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +13,7 @@ import msgspec
 
 from eval_pipeline.monitoring import flat, langfuse, otlp
 from eval_pipeline.monitoring.batches import Batch, Context
-from eval_pipeline.monitoring.sources import Damaged, Lines, Source, pieces, unpacked
+from eval_pipeline.monitoring.sources import GZIP, PIECE, ZSTD, Damaged, Lines, Source, pieces, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +35,8 @@ HEAD = 2**20
 MOST_LOOKED_AT = 20
 """Lines of the beginning that are looked at: the first ones may be damaged."""
 ROWS = 10_000
+PATTERN = re.compile(r"[*?\[\]{}\\]")
+"""What DuckDB would take for a pattern in a path."""
 
 
 class Unreadable(Exception):
@@ -63,6 +66,18 @@ def open_pieces(source: Source) -> Iterator[tuple[str, Iterator[Piece]]]:
             yield "langfuse", _records(_csv(stream, head))
             return
         yield format_, _pieces(stream, FORMATS[format_])
+
+
+def at_once(source: Source, threads: int) -> Iterator[Piece] | None:
+    """The tables of a plain file of our own format that lies on this machine; None of any other."""
+    if source.local is None or not source.size or PATTERN.search(source.local):
+        return None
+    with source.open() as file:
+        head = file.read(HEAD)
+    if head.startswith((PARQUET, GZIP, ZSTD)) or recognised(head) != "flat":
+        return None
+    rows = max(PIECE * head.count(b"\n") // len(head), 1)
+    return (partial(flat.read_ordinary, table) for table in flat.read_at_once(source.local, rows, threads))
 
 
 def recognised(head: bytes) -> str | None:

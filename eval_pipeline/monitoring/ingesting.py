@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from eval_pipeline.files import content_hash
 from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.monitoring.batches import Batch, Context
-from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.databases import THREADS, in_memory
 from eval_pipeline.monitoring.finishing import Finishing, finishing_for
-from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, open_pieces
+from eval_pipeline.monitoring.flat import Unordinary
+from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, at_once, open_pieces
 from eval_pipeline.monitoring.keeping import EventStore, Staging
 from eval_pipeline.monitoring.ledger import Delivery, Refusal
 from eval_pipeline.monitoring.settings import Production, read_production
-from eval_pipeline.monitoring.sources import Lines, Source, list_sources
+from eval_pipeline.monitoring.sources import Content, Lines, Source, list_sources
 from eval_pipeline.numbers import counted
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-THREADS = 2
 
 Outcome = Literal["taken", "known", "waiting", "changed", "unreadable"]
 
@@ -94,15 +93,25 @@ class Ingest:
     def _file(self, source: Source, *, now: bool) -> FileOutcome:
         if not now and source.age is not None and source.age < self.production.settled_seconds:
             return FileOutcome(source.name, "waiting")
-        digest = source.digest()
-        if self.store.ledger.known([digest]):
-            self.store.ledger.note_seen(source.name, source.stamp, digest)
-            return FileOutcome(source.name, "known")
+        with ThreadPoolExecutor(1) as aside:
+            reading = aside.submit(source.content)
+            if self.store.ledger.known_size(source.size) and self._is_known(source, reading.result()):
+                return FileOutcome(source.name, "known")
+            return self._take(source, reading)
+
+    def _is_known(self, source: Source, content: Content) -> bool:
+        known = bool(self.store.ledger.known([content.digest]))
+        if known:
+            self.store.ledger.note_seen(source.name, source.stamp, content.digest)
+        return known
+
+    def _take(self, source: Source, reading: Future[Content]) -> FileOutcome:
         with self.store.staging() as staging:
-            try:
+            counts = self._stage_at_once(source, staging)
+            if counts is None or counts.events != reading.result().lines:
+                staging.forget()
                 counts = self._stage(source, staging)
-            except Unreadable as error:
-                counts = Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
+            digest = reading.result().digest
             if source.again().stamp != source.stamp:
                 return FileOutcome(source.name, "changed")
             delivery = Delivery(
@@ -118,9 +127,10 @@ class Ingest:
                 stamp=source.stamp,
             )
             first = self.store.publish(delivery, staging)
-        outcome: Outcome = "taken" if counts.format != UNREADABLE else "unreadable"
         if not first:
+            self._is_known(source, reading.result())
             return FileOutcome(source.name, "known")
+        outcome: Outcome = "taken" if counts.format != UNREADABLE else "unreadable"
         return FileOutcome(
             source.name,
             outcome,
@@ -133,7 +143,24 @@ class Ingest:
         )
 
     def _stage(self, source: Source, staging: Staging) -> Kept:
-        """Write segments of all that a file holds."""
+        """Write segments of all that a file holds, piece by piece."""
+        try:
+            with open_pieces(source) as (format_, pieces):
+                return self._keep_all(pieces, staging)._replace(format=format_)
+        except Unreadable as error:
+            return Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
+
+    def _stage_at_once(self, source: Source, staging: Staging) -> Kept | None:
+        """The same in one go; None where that cannot be done with this file."""
+        pieces = at_once(source, THREADS)
+        if pieces is None:
+            return None
+        try:
+            return self._keep_all(pieces, staging)._replace(format="flat")
+        except Unordinary:
+            return None
+
+    def _keep_all(self, pieces: Iterable[Piece], staging: Staging) -> Kept:
         local = threading.local()
 
         def keep(read: Piece) -> Kept:
@@ -142,9 +169,8 @@ class Ingest:
             context = self.context(local.connection)
             return sum_of(self._keep(batch, staging, local.connection) for batch in read(context))
 
-        with open_pieces(source) as (format_, pieces), ThreadPoolExecutor(THREADS) as pool:
-            total = sum_of(in_order(pool, keep, pieces))
-        return total._replace(format=format_)
+        with ThreadPoolExecutor(THREADS) as pool:
+            return sum_of(in_order(pool, keep, pieces))
 
     def _keep(self, batch: Batch, staging: Staging, connection: DuckDBPyConnection) -> Kept:
         staging.add_events(self.finishing.events(batch.events, connection))

@@ -114,6 +114,14 @@ class Ledger(Stored):
         with self._database.reading() as connection:
             return {row[0] for row in connection.execute(select(column).where(column.in_(digests)))}
 
+    def known_size(self, size: int) -> bool:
+        """Whether any file that was taken has so many bytes."""
+        from sqlalchemy import select
+
+        columns = self._files.c
+        with self._database.reading() as connection:
+            return connection.execute(select(columns.digest).where(columns.size == size)).first() is not None
+
     def seen(self) -> dict[str, str]:
         """The files of the drop folder that were looked at, each with what it was like then."""
         from sqlalchemy import select

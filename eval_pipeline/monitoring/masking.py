@@ -12,16 +12,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from eval_pipeline.monitoring.ibans import IBAN_LENGTHS, is_iban
+from eval_pipeline.monitoring.suspects import suspects
+
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
 
 EMAIL, PHONE, IBAN, CARD, NAME = "[e-mail]", "[phone]", "[iban]", "[card]", "[name]"
-FEWEST_DIGITS = 7
-"""No phone number, IBAN or card number has fewer."""
-WIDEST = 42
-"""Bytes from the first to the last of so many digits of one number: between two, six others may stand."""
 LONGEST_LOCAL = 64
 
 _GAP = r"[ \u00a0\u2007\u2009\u202f.\-\u2010-\u2015]"
@@ -45,8 +42,6 @@ _NAMED = re.compile(
 _STRETCH = re.compile(r"\d(?:\D{0,6}\d){6,}")
 _ASCII_STRETCH = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){6,}")
 """Seven digits or more, each close to the next: every number that is masked lies in or around one."""
-_NUMBER_OR_ADDRESS = r"(?s)[@＠]|\p{Nd}(?:[^\p{Nd}]{0,6}\p{Nd}){6}"
-"""The same, and addresses, as RE2 looks for them."""
 BEFORE, BEHIND = 8, 48
 """Characters before and behind such digits that may belong to the same number."""
 
@@ -59,33 +54,6 @@ CARD_LENGTHS = (
     (re.compile("6"), (16, 17, 18, 19)),
 )
 """How cards of each brand begin, and how many digits they have."""
-
-IBAN_LENGTHS = {
-    country: int(length)
-    for length, countries in (
-        line.split(": ")
-        for line in """15: NO
-16: BE
-18: DK FO FI GL NL SD FK
-19: MK SI
-20: AT BA EE KZ LT LU XK MN
-21: CH HR LI LV
-22: BG BH CR DE GB GE IE ME RS VA
-23: AE GI IL IQ OM SO TL
-24: AD CZ ES MD PK RO SA SE SK TN VG
-25: LY PT ST
-26: IS TR
-27: BI DJ FR GR IT MC MR SM
-28: AL AZ BY CY DO GT HU LB NI PL SV
-29: BR EG PS QA UA
-30: JO KW MU YE
-31: MT SC
-32: LC
-33: RU""".splitlines()
-    )
-    for country in countries.split()
-}
-"""Characters of an IBAN by country."""
 
 
 class Found(NamedTuple):
@@ -176,18 +144,6 @@ def _ibans(text: str, first: int, last: int) -> Iterator[Found]:
             yield Found(start.start(), end, IBAN)
 
 
-def is_iban(characters: str) -> bool:
-    """Whether the check digits of an IBAN without spaces are right: what it is modulo 97 is 1."""
-    moved = characters[4:] + characters[:4]
-    try:
-        digits = "".join(
-            str(unicodedata.digit(each)) if each.isdigit() else str(int(each, 36)) for each in moved.upper()
-        )
-    except ValueError:  # letters of other alphabets
-        return False
-    return int(digits) % 97 == 1
-
-
 def _cards(text: str, start: int, end: int) -> Iterator[Found]:
     """Whole groups of digits that are a card number together; an expiry date may follow them."""
     for run in _DIGIT_RUN.finditer(text, start, end):
@@ -254,7 +210,9 @@ def _masked(chunk: pa.Array, *, names: bool) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    candidates = np.ones(len(chunk), dtype=bool) if names else _candidates(chunk)
+    if chunk.null_count == len(chunk):
+        return chunk
+    candidates = np.ones(len(chunk), dtype=bool) if names else suspects(chunk)
     if not candidates.any():
         return chunk
     chosen = pa.array(candidates)
@@ -266,50 +224,14 @@ def _masked(chunk: pa.Array, *, names: bool) -> pa.Array:
     return pc.replace_with_mask(chunk, chosen, pa.array(masked, chunk.type))
 
 
-def _candidates(chunk: pa.Array) -> NDArray[np.bool_]:
-    """Rows with an @ or with many digits close to each other, in any script."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-    flags = np.zeros(len(chunk), dtype=bool)
-    if not len(chunk) or offsets[0] == offsets[-1]:
-        return flags
-    data = np.frombuffer(chunk.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
-    digits = np.flatnonzero((data - np.uint8(ord("0"))) < 10)
-    last = digits[FEWEST_DIGITS - 1 :]
-    near = digits[: len(last)][last - digits[: len(last)] <= WIDEST] + offsets[0]
-    flags[np.searchsorted(offsets, near, side="right") - 1] = True
-    flags |= _flags_of(pc.match_substring_regex(chunk, "@"))
-    if data.max() >= 0x80:
-        rest = ~flags & ~_flags_of(pc.string_is_ascii(chunk), unknown=True)
-        others = chunk.filter(pa.array(rest))
-        written = pc.greater_equal(pc.count_substring_regex(others, r"\p{Nd}"), FEWEST_DIGITS)
-        flags[rest] = _flags_of(pc.or_(written, pc.match_substring(others, "＠")))
-    if flags.any():
-        flags[flags] = _likely(chunk.filter(pa.array(flags)))
-    return flags
-
-
-def _likely(texts: pa.Array) -> NDArray[np.bool_]:
-    """Which texts hold digits close to each other, or an @: a closer look, and still a quick one."""
-    import pyarrow.compute as pc
-
-    return _flags_of(pc.match_substring_regex(texts, _NUMBER_OR_ADDRESS))
-
-
-def _flags_of(column: pa.Array, *, unknown: bool = False) -> NDArray[np.bool_]:
-    flags: NDArray[np.bool_] = column.fill_null(unknown).to_numpy(zero_copy_only=False)
-    return flags
-
-
 def pseudonyms(column: pa.ChunkedArray, key: str) -> pa.ChunkedArray:
     """Keyed hashes in the place of names: the same name has the same one, and nobody can turn it back."""
     import hashlib
 
     import pyarrow as pa
 
+    if column.null_count == len(column):
+        return column
     encoded = column.combine_chunks().dictionary_encode()
     secret = key.encode()
     hashed = [

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PIECE = 16 * 2**20
 """Bytes of a file that are in memory at once, for each thread."""
+HASHED = 2**20
+"""Bytes that are hashed at a time."""
 LONGEST_LINE = 8 * 2**20
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")
@@ -47,13 +49,30 @@ class Source(NamedTuple):
         """The same as it is now."""
         return _source(self.files, self.path.removesuffix(self.name), self.path, self.files.info(self.path))
 
-    def digest(self) -> str:
-        """The hash of its bytes."""
-        hashed = hashlib.sha256()
-        with self.open() as file:
-            while piece := file.read(PIECE // 4):
-                hashed.update(piece)
-        return hashed.hexdigest()[:HASH_LENGTH]
+    def content(self) -> Content:
+        """What identifies it, from reading it once."""
+        hashed, lines, buffer, last = hashlib.sha256(), 0, bytearray(HASHED), ord("\n")
+        with self.open() as file, memoryview(buffer) as view:
+            while count := file.readinto(view):  # type: ignore[attr-defined]
+                hashed.update(view[:count])
+                lines += buffer.count(b"\n", 0, count)
+                last = buffer[count - 1]
+        return Content(hashed.hexdigest()[:HASH_LENGTH], lines + (last != ord("\n")))
+
+    @property
+    def local(self) -> str | None:
+        """Its path where it is a file of this machine, else None."""
+        from fsspec.implementations.local import LocalFileSystem
+
+        return self.path if isinstance(self.files, LocalFileSystem) else None
+
+
+class Content(NamedTuple):
+    """What a file holds, in short."""
+
+    digest: str
+    """The hash of its bytes."""
+    lines: int
 
 
 class Lines(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.util
 import signal
 import socket
@@ -14,17 +15,48 @@ from pathlib import Path
 
 import pytest
 
+from eval_pipeline.cli.demo import simulate_week
+from eval_pipeline.decisions import Incidents
+from eval_pipeline.monitoring import EventStore, figures_of
 from eval_pipeline.project import Project
+from eval_pipeline.store import database_url
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.running import environment, invoke
 
 PATIENCE = 240
+DAY = datetime.timedelta(days=1)
 
 
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_the_simulated_week_has_one_incident_with_the_right_alerts_and_no_others(project: Project) -> None:
+    simulate_week(project, "decomposition")
+    with EventStore.of(project) as store:
+        (day, *_, last) = store.days("decomposition")
+        week = figures_of(store, "decomposition", at(day), at(last) + DAY, 7)
+    with Incidents(database_url(project)) as incidents:
+        found = incidents.all()
+    assert (week[0].requests, week[0].simulated) == (7000, 7000)
+    assert {(each.subject, each.severity) for each in found} == {
+        ("decomposition production error_rate", "critical"),
+        ("decomposition production latency_p95_ms", "warning"),
+    }
+    for each in found:
+        opened = datetime.datetime.fromtimestamp(each.opened_at, datetime.UTC)
+        assert (opened.date(), opened.hour) == (day + 4 * DAY, 11), each
+        assert each.closed_at is not None
+    before = sorted((project.root / "production" / "drop").iterdir())
+    simulate_week(project, "decomposition")
+    assert sorted((project.root / "production" / "drop").iterdir()) == before
+
+
+def at(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
 
 
 @pytest.mark.slow

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval_pipeline.monitoring.ibans import is_iban
 from eval_pipeline.monitoring.masking import (
     CARD,
     EMAIL,
     IBAN,
     PHONE,
     is_card,
-    is_iban,
     mask_column,
     mask_text,
     pseudonyms,
@@ -100,6 +100,20 @@ def test_a_column_is_masked_as_its_texts_are() -> None:
 @given(st.text(alphabet=st.sampled_from(list("0123456789 -+()@.,abNLx٠１é＠\n")), max_size=80))
 def test_the_quick_look_misses_nothing(text: str) -> None:
     assert mask_column(pa.chunked_array([[text]])).to_pylist() == [mask_text(text)]
+
+
+PARTS = st.one_of(
+    st.sampled_from([text for text, _ in MASKED] + KEPT),
+    st.text(alphabet=st.sampled_from(list("0123456789 -+()@.,/_abNLnl\u00a0\u2010é٠１＠")), max_size=6),
+)
+
+
+@given(st.lists(st.lists(PARTS, max_size=4).map("".join), max_size=6))
+def test_the_quick_look_keeps_rows_apart(texts: list[str]) -> None:
+    """What one text ends with says nothing about the next, though their bytes are neighbours."""
+    assert mask_column(pa.chunked_array([pa.array(texts, pa.string())])).to_pylist() == [
+        mask_text(text) for text in texts
+    ]
 
 
 @given(st.text(max_size=300))

@@ -1,0 +1,112 @@
+"""A file is read at once, in pieces, or line by line: nobody can tell afterwards which it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from eval_pipeline.monitoring import EventStore, FileOutcome, figures_of, flat, ingesting, open_ingest
+from eval_pipeline.project import Project
+from eval_pipeline_tests.monitoring.events_of import DAY, MINUTE, MONDAY, drop, lines
+from eval_pipeline_tests.monitoring.events_of import flat as row
+
+TEXTS = [
+    "nothing to see", "call 020 123 4567", "jané＠example.com", "12 34 56 is 78 of 90",
+    "NL91 ABNA 0417 1643 00", "4111 1111 1111 1111", "",
+    "line\nbreak \"quoted\" \\ é 🙂", '{"to": "a@b.co"}', "٠٦١٢٣٤٥٦٧٨",
+]  # fmt: skip
+ODD: list[Mapping[str, Any] | str] = [
+    "{", "", "   ", "[]", "null", {**row(1), "suite": "nothing"}, {**row(2), "latency_ms": -1},
+    {"at": "2026-03-02T00:00:00Z", "feedback": "up", "request_id": "r1"}, {**row(3), "error": ""},
+    {**row(4), "feedback": 17}, {**row(5), "confidences": [2]}, {**row(6), "topic": "x" * 600},
+    {**row(7), "input": {"a": ["b@c.de"]}}, {**row(8), "at": 1772409600}, {**row(9), "input_tokens": "12"},
+    {**row(10), "unknown": {"deep": [1]}}, {**row(11), "version": 5}, {**row(12), "latency_ms": True},
+    '{"request_id": "twice", "request_id": "again", "at": "2026-03-02T00:00:00Z", "suite": "toy"}',
+]  # fmt: skip
+
+
+def events(chance: random.Random, count: int) -> list[Mapping[str, Any] | str]:
+    """Rows with any of the fields."""
+    made: list[Mapping[str, Any] | str] = []
+    for _ in range(count):
+        fields = {
+            "version": chance.choice(["p-v1.0", "p-v1.1", None]),
+            "model": chance.choice(["m", "n"]),
+            "latency_ms": chance.choice([None, 12, 34.5, 4000]),
+            "input_tokens": chance.randrange(9),
+            "cost_usd": chance.choice([None, 0.25]),
+            "error": chance.choice([None, None, "timeout", "mail a@b.co"]),
+            "topic": "x" * 80,
+            "input": chance.choice(TEXTS),
+            "output": chance.choice([None, *TEXTS]),
+            "retrieved": chance.choice([None, [], ["a"], [{"id": "1", "text": "b@c.de"}]]),
+            "confidences": chance.choice([None, [], [0.5, 1]]),
+            "user": chance.choice(["jane", "joe", None]),
+            "feedback": chance.choice([None, None, "up", 2, {"points": 4, "comment": "a@b.co"}]),
+        }
+        kept = {name: value for name, value in fields.items() if value is not None or chance.random() < 0.2}
+        at = MONDAY + chance.randrange(3000) * MINUTE
+        made.append({**row(chance.randrange(count)), "at": at.isoformat(), **kept})
+    return made
+
+
+def taken(project: Project, state: Path) -> dict[str, Any]:
+    """Everything that a file left."""
+    mine = dataclasses.replace(project, state=state)
+    with EventStore.of(mine) as store:
+        store.ledger.key("pseudonyms", "the same")
+    with open_ingest(mine) as taking:
+        (outcome,) = taking.files(now=True)
+        store = taking.store
+        order = [("request_id", "ascending"), ("at", "ascending")]
+        return {
+            "outcome": outcome,
+            "events": store.events("toy", MONDAY, MONDAY + 7 * DAY).sort_by(order).to_pylist(),
+            "feedback": sorted(map(str, store.feedback(MONDAY, MONDAY + 7 * DAY).to_pylist())),
+            "figures": figures_of(store, "toy", MONDAY, MONDAY + 7 * DAY, 7, by=["hour", "version"]),
+            "quarantine": store.ledger.quarantined(),
+            "files": [msgspec.structs.replace(each, taken_at="") for each in store.ledger.files()],
+        }
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("odd", [False, True], ids=["clean", "odd lines"])
+def test_all_ways_of_reading_are_one(
+    toy: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, odd: bool
+) -> None:
+    chance = random.Random(seed)
+    rows = events(chance, 700)
+    for line in chance.sample(ODD, 4) if odd else []:
+        rows.insert(chance.randrange(len(rows)), line)
+    end = chance.choice([b"", b"\n", b"\r\n\n"])
+    drop(toy, "a.jsonl", lines(rows).rstrip(b"\n") + end)
+    at_once = taken(toy, tmp_path / "at once")
+    monkeypatch.setattr(ingesting, "at_once", lambda *_: None)
+    in_pieces = taken(toy, tmp_path / "in pieces")
+    monkeypatch.setattr(flat, "FEW", 2**40)
+    one_by_one = taken(toy, tmp_path / "one by one")
+    assert isinstance(at_once["outcome"], FileOutcome)
+    for name, value in one_by_one.items():
+        assert in_pieces[name] == value, name
+        assert at_once[name] == value, name
+
+
+def test_a_clean_file_is_read_at_once(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingesting.Ingest, "_stage", lambda *_: pytest.fail("it was read in pieces"))
+    drop(toy, "day=1/it's.jsonl", [row(number) for number in range(100)])
+    with open_ingest(toy) as taking:
+        assert [outcome.events for outcome in taking.files(now=True)] == [100]
+
+
+@pytest.mark.parametrize("name", ["a*.jsonl", "b[1].jsonl", "c?.jsonl"])
+def test_names_that_look_like_patterns(toy: Project, name: str) -> None:
+    drop(toy, name, [row(number) for number in range(100)])
+    drop(toy, "ab1.jsonl", [row(number) for number in range(100, 150)])
+    with open_ingest(toy) as taking:
+        assert sorted(outcome.events for outcome in taking.files(now=True)) == [50, 100]
