@@ -48,7 +48,8 @@ LAYERS = (
     ("reports",),
     ("orchestration", "checkup"),
     ("automation", "cli", "frames", "serving"),
-    ("definitions", "__main__"),
+    ("hosting",),
+    ("definitions", "__main__", "__init__"),
 )
 """Packages and modules from low to high: each imports only what stands in a row above its own."""
 

@@ -1,11 +1,12 @@
 """Dagster: assets, checks, resources, and launching runs."""
 
-from eval_pipeline.orchestration.assets import build_chain, build_job, evaluation_job, suite_of_job
+from eval_pipeline.orchestration.assets import build_chain, build_job
 from eval_pipeline.orchestration.briefs import BRIEF_JOB, brief_key, build_brief_job, build_briefs
 from eval_pipeline.orchestration.broken import build_broken, build_broken_job
-from eval_pipeline.orchestration.checks import ACTIVE_PASSES, partitions_of
+from eval_pipeline.orchestration.checks import ACTIVE_PASSES
 from eval_pipeline.orchestration.dashboard import build_pages, refresh_pages
 from eval_pipeline.orchestration.heritage_summary import build_summaries
+from eval_pipeline.orchestration.places import Place, evaluation_job, partitions_of, suite_of_job
 from eval_pipeline.orchestration.production import (
     FIGURES_JOB,
     INGEST_JOB,
@@ -25,10 +26,10 @@ from eval_pipeline.orchestration.resources import build_resources
 
 # fmt: off
 __all__ = [
-    "ACTIVE_PASSES", "BRIEF_JOB", "FIGURES_JOB", "INGEST_JOB", "QUALITY_JOB", "brief_key", "build_brief_job",
-    "build_briefs", "build_broken", "build_broken_job", "build_chain", "build_job", "build_pages",
-    "build_production", "build_production_jobs", "build_prune_job", "build_quality", "build_quality_job",
-    "build_resources", "build_summaries", "evaluation_job", "figures_key", "partitions_of", "quality_key",
-    "refresh_pages", "sample_key", "suite_of_job",
+    "ACTIVE_PASSES", "BRIEF_JOB", "FIGURES_JOB", "INGEST_JOB", "QUALITY_JOB", "Place", "brief_key",
+    "build_brief_job", "build_briefs", "build_broken", "build_broken_job", "build_chain", "build_job",
+    "build_pages", "build_production", "build_production_jobs", "build_prune_job", "build_quality",
+    "build_quality_job", "build_resources", "build_summaries", "evaluation_job", "figures_key",
+    "partitions_of", "quality_key", "refresh_pages", "sample_key", "suite_of_job",
 ]
 # fmt: on

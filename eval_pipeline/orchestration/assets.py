@@ -18,9 +18,8 @@ from eval_pipeline.decisions import Standings, objections_to, propose, standings
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.active_version import build_active_version
-from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, evaluation_schema
-from eval_pipeline.orchestration.io_manager import Report
+from eval_pipeline.orchestration.io_manager import GOLDEN_SET, Report
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
     in_screens,
@@ -32,6 +31,7 @@ from eval_pipeline.orchestration.metadata import (
     report_metadata,
     sample_metadata,
 )
+from eval_pipeline.orchestration.places import MODEL_OUTPUTS, Place, Work
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
@@ -39,7 +39,7 @@ from eval_pipeline.reports.page.findings import findings_of
 from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
-from eval_pipeline.suite import Suite, quantities, suite_code
+from eval_pipeline.suite import quantities, suite_code
 
 STATE_TAG = "eval_pipeline/state"
 """Whether a version passes, on the materialization of its report."""
@@ -47,75 +47,65 @@ STATE_TAG = "eval_pipeline/state"
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
-def evaluation_job(suite: str) -> str:
-    """The name of the job that runs a suite's whole chain."""
-    return f"{suite}_evaluation"
-
-
-def suite_of_job(job: str) -> str:
-    """The suite whose chain a job runs; blank for other jobs."""
-    return job.removesuffix(evaluation_job("")) if job.endswith(evaluation_job("")) else ""
-
-
-def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
+def build_job(place: Place, assets: Sequence[dg.AssetsDefinition]) -> Any:
     """The job that evaluates a version of a suite from the golden set to the report."""
     return dg.define_asset_job(
-        evaluation_job(suite.name),
+        place.job,
         selection=dg.AssetSelection.assets(*assets),
-        description=f"Evaluates a prompt version of {suite.name}, from the golden set to the report.",
+        description=f"Evaluates a prompt version of {place.suite.name}, from the golden set to the report.",
     )
 
 
-def build_chain(suite: Suite, project: Project) -> list[dg.AssetsDefinition]:
+def build_chain(place: Place, project: Project) -> list[dg.AssetsDefinition]:
     """The seven assets of a suite, with their checks."""
     return [
-        _golden_set(suite),
-        _model_outputs(suite, project),
-        _case_scores(suite),
-        _metrics(suite, project),
-        _baseline_comparison(suite),
-        _report(suite),
-        build_active_version(suite),
+        _golden_set(place),
+        _model_outputs(place, project),
+        _case_scores(place),
+        _metrics(place, project),
+        _baseline_comparison(place),
+        _report(place),
+        build_active_version(place),
     ]
 
 
 def _asset(
-    suite: Suite,
+    place: Place,
     stage: str,
     description: str,
     *,
     upstream: Sequence[str] = (),
     check_specs: Sequence[dg.AssetCheckSpec] = (),
     config_schema: Mapping[str, dg.Field] | None = None,
-) -> Callable[[Any], dg.AssetsDefinition]:
+) -> Callable[[Work], dg.AssetsDefinition]:
     """What all stages have in common. Their output is optional: bad input is a failed check, not a crash."""
-    return dg.asset(
-        key=[suite.name, stage],
-        group_name=suite.name,
+    return place.asset(
+        stage,
+        check_specs,
         description=description,
-        partitions_def=None if stage == "golden_set" else partitions_of(suite.name),
-        io_manager_key=STORE,
-        required_resource_keys={PROGRESS, STORE, WORKBENCHES},
+        partitions_def=None if stage == GOLDEN_SET else place.partitions,
+        io_manager_key=place.resource(STORE),
+        required_resource_keys={place.resource(each) for each in (PROGRESS, STORE, WORKBENCHES)},
         output_required=False,
-        ins={name: dg.AssetIn(key=[suite.name, name]) for name in upstream},
-        check_specs=check_specs,
+        ins={name: dg.AssetIn(key=place.key(name)) for name in upstream},
         config_schema=config_schema,
     )
 
 
-def _bench(context: dg.AssetExecutionContext, suite: Suite) -> stages.Workbench:
+def _bench(context: dg.AssetExecutionContext, place: Place) -> stages.Workbench:
     """What this run has loaded of a suite already."""
-    benches: Workbenches = context.resources.workbenches
-    return benches.of(suite, context.run.run_id)
+    benches: Workbenches = place.of(context, WORKBENCHES)
+    return benches.of(place.suite, context.run.run_id)
 
 
-def _golden_set(suite: Suite) -> dg.AssetsDefinition:
+def _golden_set(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = f"The golden cases of {suite.name}, read from golden/{suite.name}."
 
-    @_asset(suite, "golden_set", description, check_specs=checks.golden_specs(suite))
+    @_asset(place, GOLDEN_SET, description, check_specs=checks.golden_specs(place))
     def golden_set(context: dg.AssetExecutionContext) -> Results:
         try:
-            loaded = stages.load_golden(_bench(context, suite))
+            loaded = stages.load_golden(_bench(context, place))
             with suite_code(suite.name):
                 results = list(checks.golden_checks(suite, loaded))
         except BadInput as bad:
@@ -133,7 +123,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
         )
         yield from results
         try:
-            probed = stages.probe_golden(_bench(context, suite), loaded.table)
+            probed = stages.probe_golden(_bench(context, place), loaded.table)
         except BadInput as bad:
             yield checks.problems_check(checks.PROBES, bad.problems)
             return
@@ -142,28 +132,29 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
     return golden_set
 
 
-def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
+def _model_outputs(place: Place, project: Project) -> dg.AssetsDefinition:
+    suite = place.suite
     description = f"What an engine answers to every case of {suite.name} with this version, in every trial."
 
     @_asset(
-        suite,
-        "model_outputs",
+        place,
+        MODEL_OUTPUTS,
         description,
         upstream=("golden_set",),
-        check_specs=checks.output_specs(suite),
-        config_schema=evaluation_schema(suite, project),
+        check_specs=checks.output_specs(place),
+        config_schema=evaluation_schema(place, project),
     )
     def model_outputs(context: dg.AssetExecutionContext, golden_set: GoldenTable) -> Results:
         config = chosen(context)
         try:
             answers = stages.answer_cases(
-                _bench(context, suite),
+                _bench(context, place),
                 stages.draw_cases(golden_set, config["cases"], config["stratify"], config["seed"]),
                 context.partition_key,
                 engine=config["engine"],
                 trials=parse_trials(config["trials"]),
                 sample=config["sample"],
-                progress=context.resources.progress(context.log),
+                progress=place.of(context, PROGRESS)(context.log),
             )
         except BadInput as bad:
             yield checks.problems_check(checks.PROMPT_VALID, bad.problems)
@@ -173,29 +164,30 @@ def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(answers.identity.id),
             metadata=outputs_metadata(answers),
         )
-        limits = _bench(context, suite).operation_gates
+        limits = _bench(context, place).operation_gates
         yield from checks.output_checks(answers.identity.subject, answers.costs, limits)
 
     return model_outputs
 
 
-def _case_scores(suite: Suite) -> dg.AssetsDefinition:
+def _case_scores(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = (
         f"What each answer earns against the golden set of {suite.name}, and what was wrong with it."
     )
 
     @_asset(
-        suite,
+        place,
         "case_scores",
         description,
         upstream=("golden_set", "model_outputs"),
-        check_specs=checks.score_specs(suite),
+        check_specs=checks.score_specs(place),
     )
     def case_scores(
         context: dg.AssetExecutionContext, golden_set: GoldenTable, model_outputs: AnswerTable
     ) -> Results:
         try:
-            scored = stages.score_answers(_bench(context, suite), golden_set, model_outputs)
+            scored = stages.score_answers(_bench(context, place), golden_set, model_outputs)
         except BadInput as bad:
             yield checks.problems_check(checks.SCORED, bad.problems)
             return
@@ -214,7 +206,8 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
     return case_scores
 
 
-def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
+def _metrics(place: Place, project: Project) -> dg.AssetsDefinition:
+    suite = place.suite
     description = (
         f"Every metric of {suite.name}, over all cases and by group, in the zone its gate puts it in."
     )
@@ -222,17 +215,17 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
     gated = [name for name in read_gates(suite, file, Problems()) if name in quantities(suite)]
 
     @_asset(
-        suite,
+        place,
         "metrics",
         description,
         upstream=("model_outputs", "case_scores"),
-        check_specs=checks.gate_specs(suite, gated),
+        check_specs=checks.gate_specs(place, gated),
     )
     def metrics(
         context: dg.AssetExecutionContext, model_outputs: AnswerTable, case_scores: Scored
     ) -> Results:
         _stop_unless_one(model_outputs.identity, case_scores.identity.outputs)
-        bench = _bench(context, suite)
+        bench = _bench(context, place)
         try:
             gates = bench.gates
             evaluation = stages.evaluate(bench, case_scores, model_outputs.costs)
@@ -255,18 +248,19 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
     return metrics
 
 
-def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
+def _baseline_comparison(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = (
         f"What changed against the frozen baseline of {suite.name} and against the version that would be "
         "replaced, by metric and case, and what to do."
     )
 
     @_asset(
-        suite,
+        place,
         "baseline_comparison",
         description,
         upstream=("golden_set", "model_outputs", "case_scores", "metrics"),
-        check_specs=checks.comparison_specs(suite),
+        check_specs=checks.comparison_specs(place),
     )
     def baseline_comparison(
         context: dg.AssetExecutionContext,
@@ -278,7 +272,7 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
     ) -> Results:
         _stop_unless_one(case_scores.identity, metrics.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
-        bench = _bench(context, suite)
+        bench = _bench(context, place)
         compared = Compared(metrics.identity, ())
         standings = Standings()
         try:
@@ -288,7 +282,7 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 model_outputs,
                 case_scores,
                 since=config.since,
-                progress=context.resources.progress(context.log),
+                progress=place.of(context, PROGRESS)(context.log),
             )
             standings = standings_of(bench.rules_folder, compared)
             page = page_link(bench, metrics.identity)
@@ -321,15 +315,16 @@ def _stop_unless_one(*identities: msgspec.Struct) -> None:
         )
 
 
-def _report(suite: Suite) -> dg.AssetsDefinition:
+def _report(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = f"The report on this version of {suite.name}: verdict first, then numbers, then cases."
 
     @_asset(
-        suite,
+        place,
         "report",
         description,
         upstream=("model_outputs", "case_scores", "metrics", "baseline_comparison"),
-        check_specs=checks.report_specs(suite),
+        check_specs=checks.report_specs(place),
     )
     def report(
         context: dg.AssetExecutionContext,
@@ -340,7 +335,7 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
     ) -> Results:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
-        bench = _bench(context, suite)
+        bench = _bench(context, place)
         beside = stages.evaluations_beside(bench, metrics)
         try:
             versions = shown.tables(shown.cross_tables(suite, beside))

@@ -55,7 +55,7 @@ class StoreIOManager(dg.ConfigurableIOManager):
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         """Keep a value."""
-        store, suite = self.store, context.asset_key.path[0]
+        store, suite = self.store, context.asset_key.path[-2]
         if isinstance(obj, GoldenTable):
             store.keep_golden(suite, obj)
         elif isinstance(obj, AnswerTable):
@@ -78,7 +78,7 @@ class StoreIOManager(dg.ConfigurableIOManager):
         """Open a value: this run's own, else the latest; outside of a run the latest, too."""
         if self._run_id and _run_of(context) == self._run_id and _key(context) in self._made:
             return self._made[_key(context)]
-        suite, stage = context.asset_key.path
+        suite, stage = context.asset_key.path[-2:]
         version = context.asset_partition_key if context.has_asset_partitions else ""
         value = self._latest(suite, stage, version)
         if value is None:

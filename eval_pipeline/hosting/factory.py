@@ -1,0 +1,141 @@
+"""The evaluations of a suite as Definitions, for anybody's graph."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from eval_pipeline import automation, orchestration
+from eval_pipeline.engines import check_engine
+from eval_pipeline.hosting.suites import HostedSuite, hosted_suite
+from eval_pipeline.orchestration import Place
+from eval_pipeline.orchestration.places import KINDS, NOTHING, as_it_comes, unchanged
+from eval_pipeline.project import MARKER, HostedProject, Project
+from eval_pipeline.prompts import versions_in
+from eval_pipeline.starting import STATE
+from eval_pipeline.suite import Suite
+from eval_pipeline.timetable import Automation
+
+
+@dataclass(frozen=True)
+class Times:
+    """What starts evaluations in a host by itself: nothing, unless it is named."""
+
+    nightly: str | None = None
+    """A cron expression: when active versions are asked afresh."""
+    weekly: str | None = None
+    """A cron expression: when all versions that are not archived are asked afresh."""
+    timezone: str = "UTC"
+    on_change: bool = False
+    """Whether a changed prompt, golden set or gate starts an evaluation."""
+
+
+NO_TIMES = Times()
+
+
+def build_eval_assets(
+    suite: Suite | str | Path,
+    *,
+    key_prefix: str | Sequence[str] = (),
+    group_name: str = "",
+    engine: str = "",
+    root: Path | None = None,
+    golden: Path | None = None,
+    prompts: Path | None = None,
+    engines: Path | None = None,
+    state: Path | None = None,
+    owners: Sequence[str] = (),
+    tags: Mapping[str, str] = NOTHING,
+    kinds: Sequence[str] = KINDS,
+    pool: str | None = None,
+    times: Times = NO_TIMES,
+    check: Callable[[dg.AssetCheckSpec], dg.AssetCheckSpec] = unchanged,
+    around: Callable[[dg.AssetExecutionContext, Iterator[Any]], Iterator[Any]] = as_it_comes,
+) -> dg.Definitions:
+    """The evaluations of a suite, to be merged into the Definitions of any project.
+
+    `suite` is a `suite.yaml`, a `module:SUITE`, or a suite itself; paths begin in `root`, by default the
+    working directory. Everything that can collide carries the prefix and the suite's name; resources and the
+    IO manager are bound to these assets alone, and no executor is set. Prompt versions are partitions by
+    themselves: those that have a file when the code is loaded. State is kept in `state`, by default in
+    `.eval` of `root`, below the prefix.
+    """
+    home = (root or Path.cwd()).resolve()
+    hosted = hosted_suite(suite, home, golden and home / golden)
+    prefix = _parts(key_prefix)
+    project = HostedProject(
+        root=hosted.root,
+        state=_state(home / (state or STATE), prefix),
+        namespace="/".join(prefix),
+        golden_folder=hosted.golden,
+        prompts_folder=home / prompts if prompts else None,
+        engines=home / engines if engines else nearest_engines(hosted.root, home),
+    )
+    project.stop_if_unusable()
+    if engine:
+        check_engine(project, hosted.suite, engine)
+    named = Place(hosted.suite, prefix).name
+    place = Place(
+        hosted.suite,
+        prefix,
+        group=group_name,
+        namespace=named,
+        resources=orchestration.build_resources(project, named),
+        partitions_def=dg.StaticPartitionsDefinition(versions_in(project.prompts(hosted.suite.name))),
+        engine=engine,
+        owners=owners,
+        tags=tags,
+        kinds=kinds,
+        pool=pool,
+        metadata=_declared_at(hosted),
+        is_nightly=times.nightly is not None,
+        check=check,
+        around=around,
+    )
+    return _started(automation.build_suite(place, project, _clock(times)), place, project, times)
+
+
+def _parts(prefix: str | Sequence[str]) -> tuple[str, ...]:
+    """The parts of a key prefix, which may be written with slashes."""
+    given = [prefix] if isinstance(prefix, str) else prefix
+    return tuple(part for each in given for part in each.split("/") if part)
+
+
+def _state(folder: Path, prefix: Sequence[str]) -> Path:
+    """Where state is kept: below the prefix, so that two components of one suite never share any."""
+    return folder.joinpath("prefixes", *prefix) if prefix else folder
+
+
+def nearest_engines(root: Path, home: Path) -> Path | None:
+    """The nearest file of engines from a suite's project up to the host's; None where there is none."""
+    folders = [root, *(each for each in root.parents if each.is_relative_to(home.resolve()))]
+    return next((file for folder in folders if (file := folder / MARKER).is_file()), None)
+
+
+def _declared_at(hosted: HostedSuite) -> dict[str, Any]:
+    """What lets the UI link to the lines that declare a suite."""
+    if hosted.file is None:
+        return {}
+    reference = dg.LocalFileCodeReference(
+        file_path=str(hosted.file), line_number=hosted.line, label=hosted.file.name
+    )
+    return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
+
+
+def _clock(times: Times) -> Automation:
+    named = {"nightly": times.nightly, "weekly": times.weekly}
+    return Automation(timezone=times.timezone, **{name: cron for name, cron in named.items() if cron})
+
+
+def _started(defs: dg.Definitions, place: Place, project: Project, times: Times) -> dg.Definitions:
+    """Definitions with what starts them by itself, and nothing else."""
+    jobs, wanted = list(defs.jobs or ()), {"nightly": times.nightly, "weekly": times.weekly}
+    names = {f"{place.name}_{name}" for name, cron in wanted.items() if cron}
+    return dg.Definitions(
+        assets=defs.assets,
+        jobs=jobs,
+        schedules=[each for each in defs.schedules or () if each.name in names],
+        sensors=automation.build_sensors([place], jobs, project, place.name) if times.on_change else [],
+    )
