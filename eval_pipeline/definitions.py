@@ -1,7 +1,8 @@
 """Everything that Dagster loads: the chain of every suite, its job, what starts it, and shared resources."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 
@@ -20,7 +21,7 @@ def build_definitions(project: Project) -> dg.Definitions:
     configured = read_automation(project)
     suites, broken = load_suites(project, suite_names(project))
     resources = orchestration.build_resources(project)
-    places = [orchestration.Place(suite, resources=resources, is_nightly=True) for suite in suites]
+    places = [_place(suite, project, resources) for suite in suites]
     chains = [automation.build_suite(place, project, configured) for place in places]
     jobs = [job for chain in chains for job in chain.jobs or ()]
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
@@ -45,6 +46,12 @@ def build_definitions(project: Project) -> dg.Definitions:
     )
     production = [_production(project, suites, configured)] if suites else []
     return dg.Definitions.merge(*chains, own, *production)
+
+
+def _place(suite: Suite, project: Project, resources: Mapping[str, Any]) -> orchestration.Place:
+    """Where a suite stands in the graph of its own project."""
+    declared = orchestration.declared_at(orchestration.suite_file(project, suite))
+    return orchestration.Place(suite, resources=resources, metadata=declared, is_nightly=True)
 
 
 def _production(project: Project, suites: Sequence[Suite], configured: Automation) -> dg.Definitions:

@@ -86,6 +86,8 @@ class HostedProject(Project):
     golden_folder: Path | None = None
     prompts_folder: Path | None = None
     engines: Path | None = None
+    cases: Path | None = None
+    """Where rows of another asset are kept, where these are the golden cases."""
 
     def golden(self, suite: str) -> Path:
         """The folder of the suite's golden set, gates and baseline."""
@@ -99,6 +101,12 @@ class HostedProject(Project):
     def engines_file(self) -> Path:
         """The file that names the engines."""
         return self.engines or super().engines_file
+
+
+def cases_of(project: Project, suite: str) -> Path:
+    """The folder that holds a suite's golden cases: its golden folder, unless another asset brings them."""
+    elsewhere = project.cases if isinstance(project, HostedProject) else None
+    return elsewhere or project.golden(suite)
 
 
 def namespace_of(project: Project) -> str:

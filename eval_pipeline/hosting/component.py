@@ -1,17 +1,36 @@
 """The component: a suite's evaluations, from a `defs.yaml` of any Dagster project."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import dagster as dg
+from dagster.components.resolved.core_models import (
+    DailyPartitionsDefinitionModel,
+    HourlyPartitionsDefinitionModel,
+    StaticPartitionsDefinitionModel,
+    TimeWindowPartitionsDefinitionModel,
+    WeeklyPartitionsDefinitionModel,
+    resolve_partitions_def,
+)
 
-from eval_pipeline.hosting.factory import Times, build_eval_assets, nearest_engines
+from eval_pipeline.files.words import did_you_mean
+from eval_pipeline.hosting.factory import Rows, Times, build_eval_assets, nearest_engines
+from eval_pipeline.hosting.rows import IO_MANAGER
 from eval_pipeline.hosting.scaffolding import EvalSuiteScaffolder
 from eval_pipeline.orchestration.places import KINDS
-from eval_pipeline.problems import BadInput
+from eval_pipeline.problems import BadInput, bad_value
+from eval_pipeline.stages import RowColumns
 from eval_pipeline.starting import STATE
+
+PartitionsModel = (
+    HourlyPartitionsDefinitionModel
+    | DailyPartitionsDefinitionModel
+    | WeeklyPartitionsDefinitionModel
+    | TimeWindowPartitionsDefinitionModel
+    | StaticPartitionsDefinitionModel
+)
 
 
 def _told(text: str, *examples: Any) -> Any:
@@ -82,6 +101,39 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
     )
     kinds: Annotated[Sequence[str], _told("Kinds that the UI shows on the assets.", ["eval"])] = KINDS
     pool: Annotated[str | None, _told("A pool that limits how many steps ask models at once.", "llm")] = None
+    upstream_asset: Annotated[
+        str | None,
+        _told("Another asset whose rows are evaluated, in the place of prompts.", "rag/answers"),
+    ] = None
+    rows: Annotated[
+        str,
+        _told(
+            "Where its rows are: with the host's IO manager, in files, or what a function returns.",
+            "io_manager",
+            "data/answers/{partition}.parquet",
+            "my_project.rows:load",
+        ),
+    ] = IO_MANAGER
+    columns: Annotated[
+        Mapping[str, str],
+        _told("Columns of its rows that are called otherwise.", {"case_id": "question_id"}),
+    ] = field(default_factory=dict)
+    partitions: Annotated[
+        dg.PartitionsDefinition[str] | None,
+        dg.Resolver(
+            resolve_partitions_def,
+            model_field_type=PartitionsModel | None,
+            description="How that asset is partitioned.",
+            examples=[{"type": "daily", "start_date": "2026-01-01"}],
+        ),
+    ] = None
+    blocking: Annotated[
+        bool, _told("Whether a red gate on that asset holds back what is below it in the same run.")
+    ] = False
+    golden_asset: Annotated[
+        str | None,
+        _told("Another asset whose rows are the golden cases, with the columns that suite.yaml names."),
+    ] = None
     automation: Annotated[
         Automated | None, _told("What starts evaluations by itself.", {"nightly": "0 2 * * *"})
     ] = None
@@ -121,9 +173,21 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
             kinds=self.kinds,
             pool=self.pool,
             times=Times(times.nightly, times.weekly, times.timezone, times.on_change),
+            upstream=self._upstream(),
+            golden_asset=self.golden_asset,
             check=self.get_asset_check_spec,
             around=self.execute,
         )
+
+    def _upstream(self) -> Rows | None:
+        if self.upstream_asset is None:
+            return None
+        names = [each.name for each in fields(RowColumns)]
+        if unknown := [name for name in self.columns if name not in names]:
+            remedy = f"{did_you_mean(unknown[0], names)}Known: {', '.join(names)}."
+            raise bad_value("columns", f"{unknown[0]!r} is nothing that rows have", remedy)
+        columns = RowColumns(**self.columns)
+        return Rows(self.upstream_asset, self.rows, self.partitions, columns, self.blocking)
 
     def get_asset_spec(self, spec: dg.AssetSpec) -> dg.AssetSpec:
         """What becomes of the specification of each asset; its key must stay what it is."""

@@ -1,19 +1,22 @@
 """The evaluations of a suite as Definitions, for anybody's graph."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from eval_pipeline import automation, orchestration
+from eval_pipeline.declarative import CaseFiles
 from eval_pipeline.engines import check_engine
-from eval_pipeline.hosting.suites import HostedSuite, hosted_suite
-from eval_pipeline.orchestration import Place
+from eval_pipeline.hosting.rows import IO_MANAGER, Load, rows_loader
+from eval_pipeline.hosting.suites import hosted_suite
+from eval_pipeline.orchestration import Place, Upstream
 from eval_pipeline.orchestration.places import KINDS, NOTHING, as_it_comes, unchanged
 from eval_pipeline.project import MARKER, HostedProject, Project
 from eval_pipeline.prompts import versions_in
+from eval_pipeline.stages import GOLDEN_ROWS, RowColumns
 from eval_pipeline.starting import STATE
 from eval_pipeline.suite import Suite
 from eval_pipeline.timetable import Automation
@@ -35,6 +38,26 @@ class Times:
 NO_TIMES = Times()
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Another asset whose rows are evaluated, in the place of prompt versions."""
+
+    asset: dg.AssetKey | str
+    rows: str | Load = IO_MANAGER
+    """Where they are: `io_manager`, a path of Parquet or CSV with `{partition}`, or `module:function`."""
+    partitions: dg.PartitionsDefinition[str] | None = None
+    """As the asset is partitioned."""
+    columns: RowColumns = field(default_factory=RowColumns)
+    blocking: bool = False
+    """Whether a red gate holds back what is downstream of the asset in the same run."""
+
+    def upstream(self, folder: Path) -> Upstream:
+        """The same, with what loads the rows."""
+        return Upstream(
+            _key(self.asset), rows_loader(self.rows, folder), self.columns, self.partitions, self.blocking
+        )
+
+
 def build_eval_assets(
     suite: Suite | str | Path,
     *,
@@ -51,6 +74,8 @@ def build_eval_assets(
     kinds: Sequence[str] = KINDS,
     pool: str | None = None,
     times: Times = NO_TIMES,
+    upstream: Rows | None = None,
+    golden_asset: dg.AssetKey | str | None = None,
     check: Callable[[dg.AssetCheckSpec], dg.AssetCheckSpec] = unchanged,
     around: Callable[[dg.AssetExecutionContext, Iterator[Any]], Iterator[Any]] = as_it_comes,
 ) -> dg.Definitions:
@@ -65,36 +90,71 @@ def build_eval_assets(
     home = (root or Path.cwd()).resolve()
     hosted = hosted_suite(suite, home, golden and home / golden)
     prefix = _parts(key_prefix)
+    kept = _state(home / (state or STATE), prefix)
     project = HostedProject(
         root=hosted.root,
-        state=_state(home / (state or STATE), prefix),
+        state=kept,
         namespace="/".join(prefix),
         golden_folder=hosted.golden,
         prompts_folder=home / prompts if prompts else None,
         engines=home / engines if engines else nearest_engines(hosted.root, home),
+        cases=kept / "golden_rows" / hosted.suite.name if golden_asset else None,
     )
     project.stop_if_unusable()
     if engine:
         check_engine(project, hosted.suite, engine)
     named = Place(hosted.suite, prefix).name
+    source = upstream.upstream(home) if upstream else None
     place = Place(
-        hosted.suite,
+        _with_rows(hosted.suite) if golden_asset else hosted.suite,
         prefix,
         group=group_name,
         namespace=named,
-        resources=orchestration.build_resources(project, named),
+        resources=orchestration.build_resources(project, named, source.name if source else ""),
         partitions_def=dg.StaticPartitionsDefinition(versions_in(project.prompts(hosted.suite.name))),
+        upstream=source,
+        golden_asset=_key(golden_asset) if golden_asset else None,
+        condition=_condition(times) if source else None,
         engine=engine,
         owners=owners,
         tags=tags,
         kinds=kinds,
         pool=pool,
-        metadata=_declared_at(hosted),
+        metadata=orchestration.declared_at(hosted.file),
         is_nightly=times.nightly is not None,
         check=check,
         around=around,
     )
+    if source:
+        return _of_rows(place, source, project)
     return _started(automation.build_suite(place, project, _clock(times)), place, project, times)
+
+
+def _of_rows(place: Place, source: Upstream, project: Project) -> dg.Definitions:
+    """The chain of the rows of another asset, its job, and the gate on that asset."""
+    chain = orchestration.build_chain(place, project)
+    return dg.Definitions(
+        assets=chain,
+        jobs=[orchestration.build_job(place, chain)],
+        asset_checks=[orchestration.build_gate(place, source)],
+    )
+
+
+def _condition(times: Times) -> dg.AutomationCondition[Any] | None:
+    """When rows are evaluated by themselves: as they come, or at a time."""
+    if times.nightly:
+        return dg.AutomationCondition.on_cron(times.nightly, times.timezone)
+    return dg.AutomationCondition.eager() if times.on_change else None
+
+
+def _with_rows(suite: Suite) -> Suite:
+    """A suite whose golden cases another asset brings."""
+    reader = suite.reader
+    return replace(suite, reader=reader.of(GOLDEN_ROWS)) if isinstance(reader, CaseFiles) else suite
+
+
+def _key(named: dg.AssetKey | str) -> dg.AssetKey:
+    return dg.AssetKey.from_user_string(named) if isinstance(named, str) else named
 
 
 def _parts(prefix: str | Sequence[str]) -> tuple[str, ...]:
@@ -112,16 +172,6 @@ def nearest_engines(root: Path, home: Path) -> Path | None:
     """The nearest file of engines from a suite's project up to the host's; None where there is none."""
     folders = [root, *(each for each in root.parents if each.is_relative_to(home.resolve()))]
     return next((file for folder in folders if (file := folder / MARKER).is_file()), None)
-
-
-def _declared_at(hosted: HostedSuite) -> dict[str, Any]:
-    """What lets the UI link to the lines that declare a suite."""
-    if hosted.file is None:
-        return {}
-    reference = dg.LocalFileCodeReference(
-        file_path=str(hosted.file), line_number=hosted.line, label=hosted.file.name
-    )
-    return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
 
 
 def _clock(times: Times) -> Automation:

@@ -15,7 +15,6 @@ from eval_pipeline.suite import Suite, fault
 
 GOLDEN = "golden"
 _NAMED = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
-_DECLARED = re.compile(r"\s*(?:SUITE\b|description:|cases:)")
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,6 @@ class HostedSuite:
     root: Path
     """The folder from which prompts, engines and recorded answers are named."""
     file: Path | None = None
-    line: int = 1
 
 
 def hosted_suite(named: Suite | str | Path, folder: Path, golden: Path | None = None) -> HostedSuite:
@@ -41,7 +39,7 @@ def hosted_suite(named: Suite | str | Path, folder: Path, golden: Path | None = 
     match = _NAMED.fullmatch(str(named))
     if match:
         suite, file = _of_module(match["module"], match["name"], folder)
-        return HostedSuite(suite, golden or folder / GOLDEN / suite.name, folder, file, _line(file))
+        return HostedSuite(suite, golden or folder / GOLDEN / suite.name, folder, file)
     file = (folder / named).resolve()
     file = file / SUITE_FILE if file.is_dir() else file
     if file.name != SUITE_FILE or not file.is_file():
@@ -49,7 +47,7 @@ def hosted_suite(named: Suite | str | Path, folder: Path, golden: Path | None = 
         raise bad_value("suite", f"{shown_path(file)} is not there, or is no {SUITE_FILE}", remedy)
     home = file.parent
     root = home.parent.parent if home.parent.name == GOLDEN else home
-    return HostedSuite(read_suite(home), golden or home, root, file, _line(file))
+    return HostedSuite(read_suite(home), golden or home, root, file)
 
 
 def _of_module(module: str, name: str, folder: Path) -> tuple[Suite, Path]:
@@ -72,9 +70,3 @@ def _of_module(module: str, name: str, folder: Path) -> tuple[Suite, Path]:
     parts = {each.name: getattr(suite, each.name) for each in fields(suite)}
     root = top.parent.parent if top.name == "__init__.py" else top.parent
     return DeclaredSuite(**parts, source=f"from {module} import {name} as SUITE\n", root=root), file
-
-
-def _line(file: Path) -> int:
-    """The line on which a suite is declared."""
-    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    return next((number for number, line in enumerate(lines, 1) if _DECLARED.match(line)), 1)

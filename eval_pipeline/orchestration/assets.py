@@ -19,7 +19,7 @@ from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.active_version import build_active_version
 from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, evaluation_schema
-from eval_pipeline.orchestration.io_manager import GOLDEN_SET, Report
+from eval_pipeline.orchestration.io_manager import GOLDEN_SET
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
     in_screens,
@@ -31,12 +31,12 @@ from eval_pipeline.orchestration.metadata import (
     report_metadata,
     sample_metadata,
 )
-from eval_pipeline.orchestration.places import MODEL_OUTPUTS, Place, Work
+from eval_pipeline.orchestration.places import MODEL_OUTPUTS, NOTHING, Place, Work
+from eval_pipeline.orchestration.reporting import report_on
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
+from eval_pipeline.orchestration.upstream import ROWS, Upstream, previous_version, table_rows
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.reports.page.findings import findings_of
-from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline.suite import quantities, suite_code
@@ -57,15 +57,15 @@ def build_job(place: Place, assets: Sequence[dg.AssetsDefinition]) -> Any:
 
 
 def build_chain(place: Place, project: Project) -> list[dg.AssetsDefinition]:
-    """The seven assets of a suite, with their checks."""
+    """The assets of a suite, with their checks: of rows of another asset, no version is in use."""
     return [
         _golden_set(place),
-        _model_outputs(place, project),
+        _rows(place, place.upstream) if place.upstream else _model_outputs(place, project),
         _case_scores(place),
         _metrics(place, project),
         _baseline_comparison(place),
         _report(place),
-        build_active_version(place),
+        *(() if place.upstream else (build_active_version(place),)),
     ]
 
 
@@ -75,6 +75,8 @@ def _asset(
     description: str,
     *,
     upstream: Sequence[str] = (),
+    ins: Mapping[str, dg.AssetIn] = NOTHING,
+    deps: Sequence[dg.AssetDep] = (),
     check_specs: Sequence[dg.AssetCheckSpec] = (),
     config_schema: Mapping[str, dg.Field] | None = None,
 ) -> Callable[[Work], dg.AssetsDefinition]:
@@ -87,7 +89,8 @@ def _asset(
         io_manager_key=place.resource(STORE),
         required_resource_keys={place.resource(each) for each in (PROGRESS, STORE, WORKBENCHES)},
         output_required=False,
-        ins={name: dg.AssetIn(key=place.key(name)) for name in upstream},
+        ins={**{name: dg.AssetIn(key=place.key(name)) for name in upstream}, **ins},
+        deps=deps,
         config_schema=config_schema,
     )
 
@@ -102,9 +105,14 @@ def _golden_set(place: Place) -> dg.AssetsDefinition:
     suite = place.suite
     description = f"The golden cases of {suite.name}, read from golden/{suite.name}."
 
-    @_asset(place, GOLDEN_SET, description, check_specs=checks.golden_specs(place))
-    def golden_set(context: dg.AssetExecutionContext) -> Results:
+    ins = {ROWS: dg.AssetIn(key=place.golden_asset)} if place.golden_asset else NOTHING
+
+    @_asset(place, GOLDEN_SET, description, ins=ins, check_specs=checks.golden_specs(place))
+    def golden_set(context: dg.AssetExecutionContext, **given: Any) -> Results:
         try:
+            if place.golden_asset:
+                source = place.golden_asset.to_user_string()
+                stages.keep_golden_rows(_bench(context, place), table_rows(given[ROWS], source))
             loaded = stages.load_golden(_bench(context, place))
             with suite_code(suite.name):
                 results = list(checks.golden_checks(suite, loaded))
@@ -166,6 +174,40 @@ def _model_outputs(place: Place, project: Project) -> dg.AssetsDefinition:
         )
         limits = _bench(context, place).operation_gates
         yield from checks.output_checks(answers.identity.subject, answers.costs, limits)
+
+    return model_outputs
+
+
+def _rows(place: Place, upstream: Upstream) -> dg.AssetsDefinition:
+    source = upstream.key.to_user_string()
+    description = f"The rows of {source}, as the answers to the cases of {place.suite.name}."
+
+    @_asset(
+        place,
+        MODEL_OUTPUTS,
+        description,
+        upstream=("golden_set",),
+        ins=upstream.ins,
+        deps=upstream.deps,
+        check_specs=checks.output_specs(place),
+    )
+    def model_outputs(context: dg.AssetExecutionContext, golden_set: GoldenTable, **given: Any) -> Results:
+        bench = _bench(context, place)
+        try:
+            rows = upstream.rows(context, given)
+            taken = stages.answer_with_rows(
+                bench, golden_set, rows, place.version(context), source, upstream.columns
+            )
+        except BadInput as bad:
+            yield checks.problems_check(checks.PROMPT_VALID, bad.problems)
+            return
+        answers = taken.table
+        yield dg.MaterializeResult(
+            value=answers,
+            data_version=dg.DataVersion(answers.identity.id),
+            metadata={**outputs_metadata(answers), "rows": taken.rows, "rows_of_other_cases": taken.beside},
+        )
+        yield from checks.output_checks(answers.identity.subject, answers.costs, bench.operation_gates)
 
     return model_outputs
 
@@ -282,6 +324,7 @@ def _baseline_comparison(place: Place) -> dg.AssetsDefinition:
                 model_outputs,
                 case_scores,
                 since=config.since,
+                previous=previous_version(place.upstream, context, bench),
                 progress=place.of(context, PROGRESS)(context.log),
             )
             standings = standings_of(bench.rules_folder, compared)
@@ -336,33 +379,19 @@ def _report(place: Place) -> dg.AssetsDefinition:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
         bench = _bench(context, place)
-        beside = stages.evaluations_beside(bench, metrics)
         try:
-            versions = shown.tables(shown.cross_tables(suite, beside))
-            page = report_page(findings_of(bench, model_outputs, case_scores, metrics, baseline_comparison))
+            made = report_on(bench, model_outputs, case_scores, metrics, baseline_comparison)
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
-        standings = standings_of(bench.rules_folder, baseline_comparison)
-        against = objections_to(bench, metrics, standings)
-        text = shown.report(
-            suite,
-            metrics,
-            case_scores.scores,
-            standings,
-            against,
-            model_outputs.stopping,
-            baseline_comparison.proposal,
-            beside,
-            model_outputs.costs,
-        )
         yield dg.MaterializeResult(
-            value=Report(metrics.identity, text, page),
-            metadata=report_metadata(bench, metrics.identity, against, text, versions),
-            tags={STATE_TAG: against.state},
+            value=made.report,
+            metadata=report_metadata(bench, metrics.identity, made.against, made.report.text, made.versions),
+            tags={STATE_TAG: made.against.state},
         )
-        if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to
-            _keep_in_changelog(context, bench, metrics, standings)
+        # A command writes, or does not, what it was told to.
+        if not place.upstream and PROCESS_TAG not in context.run.tags:
+            _keep_in_changelog(context, bench, metrics, standings_of(bench.rules_folder, baseline_comparison))
         try:
             publish_report(bench, metrics.identity)
         except BadInput as bad:

@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline.orchestration.columns import columns_metadata
+from eval_pipeline.orchestration.upstream import Context, Upstream
 from eval_pipeline.problems import bad_value
 from eval_pipeline.suite import Suite
 
@@ -76,6 +77,12 @@ class Place:
     """What its assets share, by these names; see `build_resources`."""
     partitions_def: dg.PartitionsDefinition[str] | None = None
     """The versions that can be evaluated; by default those that somebody registers."""
+    upstream: Upstream | None = None
+    """The asset whose rows are evaluated, in the place of prompt versions."""
+    golden_asset: dg.AssetKey | None = None
+    """The asset whose rows are the golden cases, in the place of files."""
+    condition: dg.AutomationCondition[Any] | None = None
+    """When its assets are materialized by themselves."""
     engine: str = ""
     """Who answers unless a run chooses another; by default the prompt's own engine, or that of all."""
     owners: Sequence[str] = ()
@@ -114,9 +121,15 @@ class Place:
         return evaluation_job(self.name)
 
     @property
-    def partitions(self) -> dg.PartitionsDefinition[str]:
-        """The prompt versions."""
+    def partitions(self) -> dg.PartitionsDefinition[str] | None:
+        """The prompt versions, or the partitions of the asset whose rows are evaluated."""
+        if self.upstream:
+            return self.upstream.partitions_def
         return self.partitions_def or partitions_of(self.name)
+
+    def version(self, context: Context) -> str:
+        """The version that a run evaluates."""
+        return self.upstream.version(context) if self.upstream else context.partition_key
 
     def key(self, stage: str) -> dg.AssetKey:
         """The key of an asset."""
@@ -143,6 +156,7 @@ class Place:
                 kinds={*self.kinds},
                 pool=self.pool if stage == MODEL_OUTPUTS else None,
                 metadata={**self.metadata, **columns_metadata(stage)},
+                automation_condition=self.condition,
                 freshness_policy=NIGHTLY if self.is_nightly and stage == ACTIVE_VERSION else None,
                 **described,
             )
@@ -161,6 +175,6 @@ class Place:
         """What a resource is called here."""
         return resource_name(self.namespace, name)
 
-    def of(self, context: dg.AssetExecutionContext, name: str) -> Any:
+    def of(self, context: Context, name: str) -> Any:
         """A resource, in a run."""
         return getattr(context.resources, self.resource(name))

@@ -31,6 +31,7 @@ class Workbenches(dg.ConfigurableResource[Any]):
     golden: str | None = Field(default=None, description="The golden folder, where it lies elsewhere.")
     prompts: str | None = Field(default=None, description="Its prompt versions, where they lie elsewhere.")
     engines: str | None = Field(default=None, description="The file of engines, where it is another one.")
+    cases: str | None = Field(default=None, description="Where golden cases of another asset are kept.")
     namespace: str = Field(default="", description="What tells its history apart in a shared database.")
     _run_id: str = PrivateAttr("")
     _benches: dict[str, stages.Workbench] = PrivateAttr(default_factory=dict)
@@ -46,12 +47,17 @@ class Workbenches(dg.ConfigurableResource[Any]):
         root, state = Path(self.root), Path(self.state)
         if self.judged_by:
             return JudgedProject(root, state, Path(self.judged_by))
-        elsewhere = [Path(each) if each else None for each in (self.golden, self.prompts, self.engines)]
+        elsewhere = [
+            Path(each) if each else None for each in (self.golden, self.prompts, self.engines, self.cases)
+        ]
         return HostedProject(root, state, None, self.namespace, *elsewhere)
 
 
-def build_resources(project: Project, namespace: str = "") -> dict[str, Any]:
-    """What the assets of every suite share; with a namespace, under names that nobody else has."""
+def build_resources(project: Project, namespace: str = "", rows: str = "") -> dict[str, Any]:
+    """What the assets of every suite share; with a namespace, under names that nobody else has.
+
+    `rows` is what rows of another asset are called after, where these are evaluated.
+    """
     shared = {
         WORKBENCHES: Workbenches(
             root=str(project.root),
@@ -59,7 +65,7 @@ def build_resources(project: Project, namespace: str = "") -> dict[str, Any]:
             judged_by=_text(project.judged_by),
             **_elsewhere(project),
         ),
-        STORE: StoreIOManager(root=str(project.state)),
+        STORE: StoreIOManager(root=str(project.state), rows=rows),
         PROGRESS: ProgressLog(),
     }
     return {resource_name(namespace, name): each for name, each in shared.items()}
@@ -72,6 +78,7 @@ def _elsewhere(project: Project) -> dict[str, Any]:
         "golden": _text(project.golden_folder),
         "prompts": _text(project.prompts_folder),
         "engines": _text(project.engines),
+        "cases": _text(project.cases),
         "namespace": project.namespace,
     }
 
