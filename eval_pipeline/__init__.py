@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eval_pipeline.hosting import EvalSuiteComponent, build_eval_assets
+    from eval_pipeline.hosting import EvalSuiteComponent, Rows, Times, build_eval_assets, require_gate
 
-__all__ = ["EvalSuiteComponent", "build_eval_assets"]
+__all__ = ["EvalSuiteComponent", "Rows", "Times", "build_eval_assets", "require_gate"]
 
 
 def __getattr__(name: str) -> Any:

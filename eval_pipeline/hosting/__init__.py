@@ -2,5 +2,7 @@
 
 from eval_pipeline.hosting.component import EvalSuiteComponent
 from eval_pipeline.hosting.factory import Rows, Times, build_eval_assets
+from eval_pipeline.hosting.holding import require_gate
+from eval_pipeline.stages import RowColumns
 
-__all__ = ["EvalSuiteComponent", "Rows", "Times", "build_eval_assets"]
+__all__ = ["EvalSuiteComponent", "RowColumns", "Rows", "Times", "build_eval_assets", "require_gate"]

@@ -10,6 +10,7 @@ import dagster as dg
 from eval_pipeline import automation, orchestration
 from eval_pipeline.declarative import CaseFiles
 from eval_pipeline.engines import check_engine
+from eval_pipeline.hosting.names import asset_key, prefix_parts
 from eval_pipeline.hosting.rows import IO_MANAGER, Load, rows_loader
 from eval_pipeline.hosting.suites import hosted_suite
 from eval_pipeline.orchestration import Place, Upstream
@@ -44,7 +45,7 @@ class Rows:
 
     asset: dg.AssetKey | str
     rows: str | Load = IO_MANAGER
-    """Where they are: `io_manager`, a path of Parquet or CSV with `{partition}`, or `module:function`."""
+    """Where they are: `io_manager`, a Parquet or CSV path with `{partition}`, or `module:function`."""
     partitions: dg.PartitionsDefinition[str] | None = None
     """As the asset is partitioned."""
     columns: RowColumns = field(default_factory=RowColumns)
@@ -54,7 +55,11 @@ class Rows:
     def upstream(self, folder: Path) -> Upstream:
         """The same, with what loads the rows."""
         return Upstream(
-            _key(self.asset), rows_loader(self.rows, folder), self.columns, self.partitions, self.blocking
+            asset_key(self.asset),
+            rows_loader(self.rows, folder),
+            self.columns,
+            self.partitions,
+            self.blocking,
         )
 
 
@@ -89,7 +94,7 @@ def build_eval_assets(
     """
     home = (root or Path.cwd()).resolve()
     hosted = hosted_suite(suite, home, golden and home / golden)
-    prefix = _parts(key_prefix)
+    prefix = prefix_parts(key_prefix)
     kept = _state(home / (state or STATE), prefix)
     project = HostedProject(
         root=hosted.root,
@@ -113,7 +118,7 @@ def build_eval_assets(
         resources=orchestration.build_resources(project, named, source.name if source else ""),
         partitions_def=dg.StaticPartitionsDefinition(versions_in(project.prompts(hosted.suite.name))),
         upstream=source,
-        golden_asset=_key(golden_asset) if golden_asset else None,
+        golden_asset=asset_key(golden_asset) if golden_asset else None,
         condition=_condition(times) if source else None,
         engine=engine,
         owners=owners,
@@ -151,16 +156,6 @@ def _with_rows(suite: Suite) -> Suite:
     """A suite whose golden cases another asset brings."""
     reader = suite.reader
     return replace(suite, reader=reader.of(GOLDEN_ROWS)) if isinstance(reader, CaseFiles) else suite
-
-
-def _key(named: dg.AssetKey | str) -> dg.AssetKey:
-    return dg.AssetKey.from_user_string(named) if isinstance(named, str) else named
-
-
-def _parts(prefix: str | Sequence[str]) -> tuple[str, ...]:
-    """The parts of a key prefix, which may be written with slashes."""
-    given = [prefix] if isinstance(prefix, str) else prefix
-    return tuple(part for each in given for part in each.split("/") if part)
 
 
 def _state(folder: Path, prefix: Sequence[str]) -> Path:

@@ -96,10 +96,8 @@ def table_rows(value: Any, source: str) -> Iterable[Mapping[str, Any]]:
 
 def _stop_unless_alike(context: Context, upstream: Upstream) -> None:
     """Refuse to evaluate an asset that is partitioned otherwise than its evaluation: name both."""
-    try:
-        graph = context.repository_def.asset_graph
-    except Exception:  # a job of no repository: nobody knows what other assets are like
-        return
+    graph = context.job_def.asset_layer.asset_graph
+    graph = getattr(graph, "source_asset_graph", graph)  # of the whole project, where the job is a part of it
     if not graph.has(upstream.key):
         return
     theirs, ours = graph.get(upstream.key).partitions_def, upstream.partitions_def
