@@ -1,5 +1,6 @@
 """The component: a suite's evaluations, from a `defs.yaml` of any Dagster project."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -154,7 +155,10 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
             defs = self._built(folder, context.project_root)
         except BadInput as bad:
             raise dg.DagsterInvalidDefinitionError("\n".join(map(str, bad.problems))) from None
-        return defs.map_asset_specs(func=self.get_asset_spec)
+        with warnings.catch_warnings():
+            # What Dagster says of partitioned checks and bound resources is known; it would say it once more.
+            warnings.simplefilter("ignore", (dg.PreviewWarning, dg.BetaWarning))
+            return defs.map_asset_specs(func=self.get_asset_spec)
 
     def _built(self, folder: Path, project_root: Path) -> dg.Definitions:
         times = self.automation or Automated()

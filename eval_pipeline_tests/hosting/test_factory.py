@@ -17,7 +17,16 @@ from eval_pipeline.project import Project
 from eval_pipeline.store import History, Store, database_url
 from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.conftest import REPOSITORY
-from eval_pipeline_tests.hosted import VERSION, materialize, materialized, run, write_suite
+from eval_pipeline_tests.hosted import (
+    HOSTED_AT,
+    VERSION,
+    in_process,
+    in_processes,
+    materialize,
+    materialized,
+    run,
+    write_suite,
+)
 from eval_pipeline_tests.running import instance_in, run_chain
 
 SUITE = "golden/capitals/suite.yaml"
@@ -113,34 +122,20 @@ def test_a_host_gets_the_numbers_ids_and_history_that_the_project_itself_gets(to
     assert theirs.outputs == point.outputs
 
 
-@pytest.mark.parametrize("executor", [dg.in_process_executor, dg.multiprocess_executor])
+@pytest.mark.parametrize("executor", [in_process, in_processes])
 def test_the_chain_passes_under_both_executors(
     executor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_suite(tmp_path / "project")
     (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOSTED_AT", str(tmp_path / "project"))
-    job = dg.reconstructable(in_process if executor is dg.in_process_executor else in_processes)
+    monkeypatch.setenv(HOSTED_AT, str(tmp_path / "project"))
+    job = dg.reconstructable(executor)
     with (
         dg.instance_for_test(temp_dir=str(tmp_path / "home")) as instance,
         dg.execute_job(job, instance=instance, tags={"dagster/partition": VERSION}) as result,
     ):
         assert result.success
     assert Store(tmp_path / "project" / ".eval").evaluation("capitals", VERSION) is not None
-
-
-def in_process() -> dg.JobDefinition:
-    return _job(dg.in_process_executor)
-
-
-def in_processes() -> dg.JobDefinition:
-    return _job(dg.multiprocess_executor)
-
-
-def _job(executor: dg.ExecutorDefinition) -> dg.JobDefinition:
-    defs = build_eval_assets(SUITE, root=Path(os.environ["HOSTED_AT"]))
-    with_executor = dg.Definitions.merge(defs, dg.Definitions(executor=executor))
-    return with_executor.resolve_job_def("capitals_evaluation")
 
 
 def test_conventions_are_kept_here_and_in_hosts(tmp_path: Path) -> None:
