@@ -173,7 +173,7 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
             key_prefix=self.key_prefix,
             group_name=self.group_name or "",
             owners=self.owners,
-            tags=self.tags,
+            tags={name: str(value) for name, value in self.tags.items()},  # templates make numbers of texts
             kinds=self.kinds,
             pool=self.pool,
             times=Times(times.nightly, times.weekly, times.timezone, times.on_change),
