@@ -72,7 +72,7 @@ def test_a_table_of_a_warehouse_is_scored_day_by_day(tmp_path: Path, instance: d
         job = dg.define_asset_job("day", dg.AssetSelection.groups("warehouse", "tickets"))
         both = dg.Definitions.merge(defs, dg.Definitions(jobs=[job]))
         by_day = {day: run(both, "day", instance, day) for day in ("2026-01-14", "2026-01-15")}
-    assert all(result.success for result in by_day.values())
+    assert all(result.success for result in by_day.values()), [checks(each) for each in by_day.values()]
     gates = {day: checks(result)["warehouse/model_answers:tickets_gate"] for day, result in by_day.items()}
     assert gates["2026-01-14"][0]
     assert not gates["2026-01-15"][0]
