@@ -95,6 +95,8 @@ OF_SEVERAL_MODULES = {
     "suites/heritage_ner/test_formats.py",
     "suites/review/test_report.py",
     "test_dependencies.py",
+    "test_examples.py",
+    "test_wheel.py",
     "test_frozen.py",
     "test_hostile.py",
     "test_imports.py",
