@@ -69,7 +69,8 @@ def test_fifty_suites_and_two_of_one_are_merged_into_a_host_that_is_in_the_way(t
     dg.Definitions.validate_loadable(defs)
     assert len(defs.resolve_all_asset_keys()) == 1 + 7 * 50
     repository = defs.get_repository_def()
-    names = [each.name for each in (*repository.schedule_defs, *repository.sensor_defs)]
+    names = [each.name for each in repository.schedule_defs]
+    names += [each.name for each in repository.sensor_defs]
     assert len(names) == len(set(names)) == 1 + 4 * 50
     assert {"team__a__capitals_nightly", "team__b__capitals_prompt_files"} <= set(names)
     with dg.DagsterInstance.ephemeral() as instance:

@@ -24,17 +24,24 @@ def instance() -> Iterator[dg.DagsterInstance]:
 class Host:
     """A host that answers and publishes; what it answers can be changed."""
 
-    def __init__(self, root: Path, *, blocking: bool = False, by: Any = None, **publishing: Any) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        blocking: bool = False,
+        by: Any = None,
+        careful: bool = False,
+        condition: Any = None,
+    ) -> None:
         self.rows: Any = rows()
-        self.careful = publishing.pop("careful", False)
 
         @dg.asset(partitions_def=by)
         def answers() -> Any:
             return self.rows
 
-        @dg.asset(deps=[answers], partitions_def=by, **publishing)
+        @dg.asset(deps=[answers], partitions_def=by, automation_condition=condition)
         def publish(context: dg.AssetExecutionContext) -> None:
-            if self.careful:
+            if careful:
                 require_gate(context, "answers", "capitals")
 
         upstream = Rows("answers", blocking=blocking, partitions=by)
@@ -86,7 +93,7 @@ def test_in_a_run_of_its_own_nothing_stops_what_does_not_ask(
 def test_by_condition_it_waits_for_a_green_gate(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     write_suite(tmp_path)
     condition = dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
-    host = Host(tmp_path, blocking=True, automation_condition=condition)
+    host = Host(tmp_path, blocking=True, condition=condition)
 
     def wanted(cursor: Any) -> tuple[bool, Any]:
         result = dg.evaluate_automation_conditions(host.defs, instance=instance, cursor=cursor)

@@ -14,4 +14,4 @@ def answers_of_day(context: dg.AssetExecutionContext | dg.AssetCheckExecutionCon
     """The rows of a run's day, as a table of Arrow."""
     with duckdb.connect(FILE, read_only=True) as warehouse:
         query = "SELECT ticket_id, label, milliseconds FROM model_answers WHERE day = ?"
-        return warehouse.execute(query, [context.partition_key]).to_arrow_table()
+        return warehouse.sql(query, params=[context.partition_key]).to_arrow_table()
