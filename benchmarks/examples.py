@@ -164,7 +164,7 @@ def take_pictures(stranger: Stranger, address: str, folder: Path) -> list[Path]:
 
     location = f"{NAME}.definitions"
     pages = {
-        "graph": (f"/locations/{location}/asset-groups/{SUITE}/lineage", "baseline_comparison"),
+        "graph": (f"/locations/{location}/asset-groups/{SUITE}/lineage", "golden_set"),
         "checks": (f"/assets/{SUITE}/metrics?view=checks&partition={VERSION}", "gate_accuracy"),
     }
     pictures = []

@@ -181,7 +181,7 @@ def cycles(imports: list[Import]) -> list[str]:
 
 
 def test_every_part_has_a_layer() -> None:
-    parts = {part_of(file) for file in PRODUCT.rglob("*.py")} - {"__init__"}
+    parts = {part_of(file) for file in PRODUCT.rglob("*.py")}
     assert parts == LEVELS.keys()
 
 

@@ -12,7 +12,7 @@ from eval_pipeline.declarative import CaseFiles
 from eval_pipeline.engines import check_engine
 from eval_pipeline.hosting.names import asset_key, prefix_parts
 from eval_pipeline.hosting.rows import IO_MANAGER, Load, rows_loader
-from eval_pipeline.hosting.suites import hosted_suite
+from eval_pipeline.hosting.suites import HostedSuite, hosted_suite
 from eval_pipeline.orchestration import Place, Upstream
 from eval_pipeline.orchestration.places import KINDS, NOTHING, as_it_comes, unchanged
 from eval_pipeline.project import MARKER, HostedProject, Project
@@ -95,27 +95,18 @@ def build_eval_assets(
     home = (root or Path.cwd()).resolve()
     hosted = hosted_suite(suite, home, golden and home / golden)
     prefix = prefix_parts(key_prefix)
-    kept = _state(home / (state or STATE), prefix)
-    project = HostedProject(
-        root=hosted.root,
-        state=kept,
-        namespace="/".join(prefix),
-        golden_folder=hosted.golden,
-        prompts_folder=home / prompts if prompts else None,
-        engines=home / engines if engines else nearest_engines(hosted.root, home),
-        cases=kept / "golden_rows" / hosted.suite.name if golden_asset else None,
-    )
-    project.stop_if_unusable()
+    elsewhere = {
+        "prompts_folder": home / prompts if prompts else None,
+        "engines": home / engines if engines else nearest_engines(hosted.root, home),
+    }
+    project = _project(hosted, prefix, home / (state or STATE), golden_asset is not None, elsewhere)
     if engine:
         check_engine(project, hosted.suite, engine)
-    named = Place(hosted.suite, prefix).name
     source = upstream.upstream(home) if upstream else None
     place = Place(
         _with_rows(hosted.suite) if golden_asset else hosted.suite,
         prefix,
         group=group_name,
-        namespace=named,
-        resources=orchestration.build_resources(project, named, source.name if source else ""),
         partitions_def=dg.StaticPartitionsDefinition(versions_in(project.prompts(hosted.suite.name))),
         upstream=source,
         golden_asset=asset_key(golden_asset) if golden_asset else None,
@@ -130,6 +121,35 @@ def build_eval_assets(
         check=check,
         around=around,
     )
+    return _definitions(place, project, times)
+
+
+def _project(
+    hosted: HostedSuite,
+    prefix: Sequence[str],
+    state: Path,
+    with_golden_rows: bool,
+    elsewhere: Mapping[str, Path | None],
+) -> HostedProject:
+    """Where everything is that belongs to a suite of a host."""
+    kept = _state(state, prefix)
+    project = HostedProject(
+        root=hosted.root,
+        state=kept,
+        namespace="/".join(prefix),
+        golden_folder=hosted.golden,
+        cases=kept / "golden_rows" / hosted.suite.name if with_golden_rows else None,
+        **elsewhere,
+    )
+    project.stop_if_unusable()
+    return project
+
+
+def _definitions(place: Place, project: Project, times: Times) -> dg.Definitions:
+    """The definitions of a place, once its resources are bound to it under names of its own."""
+    source = place.upstream
+    resources = orchestration.build_resources(project, place.name, source.name if source else "")
+    place = replace(place, namespace=place.name, resources=resources)
     if source:
         return _of_rows(place, source, project)
     return _started(automation.build_suite(place, project, _clock(times)), place, project, times)
