@@ -5,6 +5,7 @@
 # make local  installs a small language model, for the engine of that name
 # make hostile attacks the command line, for 20 minutes at most, and says what broke
 # make soak   lives through months of nights in an hour, and says what is left of them
+# make examples builds the wheel, makes a fresh project with it, scaffolds, materializes, takes pictures
 # make bench  measures what the project promises about time and memory
 # make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -23,7 +24,7 @@ packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
 locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak \
+.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak examples \
 	browser local install lock clean
 
 demo: install
@@ -92,6 +93,11 @@ hostile: $(VENV)/tested
 MINUTES ?= 60
 soak: $(VENV)/tested
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
+
+# The wheel as strangers meet it, and the two projects of examples/.
+examples: $(VENV)/tested
+	$(BIN)/python -m benchmarks.examples
+	$(BIN)/pytest -n 0 eval_pipeline_tests/test_examples.py
 
 # How often verdicts are right, by simulation.
 bench-verdicts: $(VENV)/tested

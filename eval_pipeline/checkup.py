@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -30,6 +30,21 @@ DROP = 0.05
 """A drop that a golden set ought to show, where its gates name none."""
 ALPHA = 0.05
 FEW = 3
+
+HELPFUL = (
+    (
+        ("concurrency", "runs", "tag_concurrency_limits"),
+        "two evaluations of one version may run at once",
+        "concurrency: {runs: {tag_concurrency_limits: [{key: eval_pipeline/evaluation, "
+        "value: {applyLimitPerUniqueValue: true}, limit: 1}]}}",
+    ),
+    (
+        ("run_monitoring", "enabled"),
+        "a run whose process was killed seems to go on for ever",
+        "run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 60}",
+    ),
+)
+"""Settings of an instance: where they stand, what happens without them, and what to write."""
 
 Level = Literal["fine", "note", "warning", "broken"]
 
@@ -102,9 +117,20 @@ def _dagster(project: Project) -> Iterator[Finding]:
         if (settings.get(name) or {}).get("enabled", True):
             remedy = f"Write to {INSTANCE_FILE}: {name}: {{enabled: false}}."
             yield Finding("warning", f"Dagster: it {unwanted}. {remedy}")
+    yield from _instance(settings)
     if not os.environ.get(STATE_VARIABLE) and not _names_home(project.root / ".env"):
         remedy = f"Write to .env: {STATE_VARIABLE}={project.state}."
         yield Finding("note", f"Dagster: plain `dagster dev` would forget its runs. {remedy}")
+
+
+def _instance(settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Which settings of an instance would help evaluations; none of them has to be there."""
+    for path, effect, remedy in HELPFUL:
+        value: Any = settings
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if not value:
+            yield Finding("note", f"Dagster: {effect}. Write to {INSTANCE_FILE}: {remedy}.")
 
 
 def _names_home(file: Path) -> bool:

@@ -1,7 +1,8 @@
 """Everything that Dagster loads: the chain of every suite, its job, what starts it, and shared resources."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 
@@ -19,38 +20,38 @@ def build_definitions(project: Project) -> dg.Definitions:
     use_code_of(project)
     configured = read_automation(project)
     suites, broken = load_suites(project, suite_names(project))
-    chains = {suite: orchestration.build_chain(suite, project) for suite in suites}
-    jobs = {suite: orchestration.build_job(suite, chain) for suite, chain in chains.items()}
+    resources = orchestration.build_resources(project)
+    places = [_place(suite, project, resources) for suite in suites]
+    chains = [automation.build_suite(place, project, configured) for place in places]
+    jobs = [job for chain in chains for job in chain.jobs or ()]
     unloaded = [orchestration.build_broken(name, problems) for name, problems in broken.items()]
     pruning = orchestration.build_prune_job(project)
     unloaded_jobs = [orchestration.build_broken_job(asset) for asset in unloaded]
     own = dg.Definitions(
         assets=[
-            *(asset for chain in chains.values() for asset in chain),
             *unloaded,
             *orchestration.build_summaries(project),
             *orchestration.build_pages(project, suites),
             automation.ALERTS,
         ],
-        jobs=[*jobs.values(), *unloaded_jobs, pruning],
-        schedules=[
-            *(
-                schedule
-                for suite, job in jobs.items()
-                for schedule in automation.build_schedules(suite, job, project, configured)
-            ),
-            automation.build_prune_schedule(pruning, configured),
-        ],
+        jobs=[*unloaded_jobs, pruning],
+        schedules=[automation.build_prune_schedule(pruning, configured)],
         sensors=[
-            *automation.build_sensors(list(jobs), list(jobs.values()), project),
+            *automation.build_sensors(places, jobs, project),
             *automation.build_broken_sensor(broken, unloaded_jobs),
             automation.build_alerts(project, configured),
             automation.build_page_sensor(project),
         ],
-        resources=orchestration.build_resources(project),
         executor=dg.in_process_executor,
     )
-    return dg.Definitions.merge(own, _production(project, suites, configured)) if suites else own
+    production = [_production(project, suites, configured)] if suites else []
+    return dg.Definitions.merge(*chains, own, *production)
+
+
+def _place(suite: Suite, project: Project, resources: Mapping[str, Any]) -> orchestration.Place:
+    """Where a suite stands in the graph of its own project."""
+    declared = orchestration.declared_at(orchestration.suite_file(project, suite))
+    return orchestration.Place(suite, resources=resources, metadata=declared, is_nightly=True)
 
 
 def _production(project: Project, suites: Sequence[Suite], configured: Automation) -> dg.Definitions:

@@ -25,7 +25,7 @@ from eval_pipeline.files import data_frame
 from eval_pipeline.loading import find_suite
 from eval_pipeline.own_code import use_code_of
 from eval_pipeline.problems import BadInput, bad_value
-from eval_pipeline.project import MARKER, Project
+from eval_pipeline.project import MARKER, Project, namespace_of
 from eval_pipeline.prompts import active_versions, prompt_file, versions_in
 from eval_pipeline.reports import comparison_chart
 from eval_pipeline.scoring import case_rows, diagnosis_rows, history_rows, metric_rows, of_version, with_units
@@ -131,7 +131,7 @@ def history(suite: str, version: str | None = None, *, project: Place = None) ->
     `prompt_hash`, `golden_hash` and `scoring`, which identify it; `unit` and `direction` of the metric.
     """
     bench = _bench(suite, project)
-    with History(database_url(bench.project)) as stored:
+    with History(database_url(bench.project), namespace_of(bench.project)) as stored:
         points = stored.points(bench.suite.name, version)
     if not points:
         raise _never_evaluated(bench, version)

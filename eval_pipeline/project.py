@@ -77,6 +77,43 @@ class JudgedProject(Project):
         return theirs if theirs and theirs.is_file() else super().engines_file
 
 
+@dataclass(frozen=True)
+class HostedProject(Project):
+    """One suite in somebody else's project: its folders are where they say they are."""
+
+    namespace: str = ""
+    """What tells its history apart from that of others who share a database, where suites have one name."""
+    golden_folder: Path | None = None
+    prompts_folder: Path | None = None
+    engines: Path | None = None
+    cases: Path | None = None
+    """Where rows of another asset are kept, where these are the golden cases."""
+
+    def golden(self, suite: str) -> Path:
+        """The folder of the suite's golden set, gates and baseline."""
+        return self.golden_folder or super().golden(suite)
+
+    def prompts(self, suite: str) -> Path:
+        """The folder of the suite's prompt versions."""
+        return self.prompts_folder or super().prompts(suite)
+
+    @property
+    def engines_file(self) -> Path:
+        """The file that names the engines."""
+        return self.engines or super().engines_file
+
+
+def cases_of(project: Project, suite: str) -> Path:
+    """The folder that holds a suite's golden cases: its golden folder, unless another asset brings them."""
+    elsewhere = project.cases if isinstance(project, HostedProject) else None
+    return elsewhere or project.golden(suite)
+
+
+def namespace_of(project: Project) -> str:
+    """What tells a project's history apart from that of others who share its database; mostly nothing."""
+    return project.namespace if isinstance(project, HostedProject) else ""
+
+
 def _root_above(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / MARKER).is_file():

@@ -31,6 +31,7 @@ TOY = Path(__file__).resolve().parent / "toy"
 TEXT_TOY = TOY.with_name("text_toy")
 
 SLOW = (
+    "test_wheel.py",
     "cli/test_commands.py",
     "test_ui.py",
     "test_soak.py",
@@ -49,6 +50,11 @@ SLOW = (
     "reports/test_report.py",
     "scoring/test_probing.py",
     "test_broken_suite.py",
+    "hosting/test_factory.py",
+    "hosting/test_rows.py",
+    "hosting/test_component.py",
+    "hosting/test_holding.py",
+    "test_examples.py",
     "decisions/test_pruning.py",
     "engines/test_postgres.py",
     "comparison/test_chosen_test.py",

@@ -50,6 +50,8 @@ def test_a_sound_project_has_warnings_and_exits_with_0(own: Project) -> None:
     assert "⚠ tickets: golden set: it was never signed off." in done.stdout
     assert "⚠ tickets: say-v1.0 has no baseline." in done.stdout
     assert "· engine r: its answers are recorded, no model is asked" in done.stdout
+    assert "· Dagster: two evaluations of one version may run at once. Write to dagster.yaml:" in done.stdout
+    assert "· Dagster: a run whose process was killed seems to go on for ever." in done.stdout
     assert "⚠ Dagster: it sends statistics to its makers." in done.stdout  # it has no dagster.yaml
     assert done.stdout.splitlines()[-1].startswith("0 things to mend, ")
 

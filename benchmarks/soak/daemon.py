@@ -81,11 +81,11 @@ def _job(project: Project, name: str) -> dg.JobDefinition:
     if name not in suites:
         return orchestration.build_prune_job(project)
     suite = find_suite(project, suites[name])
-    chain = orchestration.build_chain(suite, project)
+    place = orchestration.Place(suite, resources=orchestration.build_resources(project))
+    chain = orchestration.build_chain(place, project)
     definitions = dg.Definitions(
         assets=chain,
-        jobs=[orchestration.build_job(suite, chain)],
-        resources=orchestration.build_resources(project),
+        jobs=[orchestration.build_job(place, chain)],
         executor=dg.in_process_executor,
     )
     return definitions.resolve_job_def(name)
@@ -98,24 +98,25 @@ class Daemon:
         self._project, self._instance = project, instance
         times = read_automation(project)
         suites = [find_suite(project, name) for name in (TOY, SHIPPED)]
-        chains = [orchestration.build_chain(suite, project) for suite in suites]
-        jobs = [orchestration.build_job(suite, chain) for suite, chain in zip(suites, chains, strict=True)]
+        resources = orchestration.build_resources(project)
+        places = [orchestration.Place(suite, resources=resources) for suite in suites]
+        chains = [orchestration.build_chain(place, project) for place in places]
+        jobs = [orchestration.build_job(place, chain) for place, chain in zip(places, chains, strict=True)]
         pruning = orchestration.build_prune_job(project)
         schedules = [
             *(
                 schedule
-                for suite, job in zip(suites, jobs, strict=True)
-                for schedule in automation.build_schedules(suite, job, project, times)
+                for place, job in zip(places, jobs, strict=True)
+                for schedule in automation.build_schedules(place, job, project, times)
             ),
             automation.build_prune_schedule(pruning, times),
         ]
-        self._suites, self._alerts = suites, automation.build_alerts(project, times)
+        self._places, self._alerts = places, automation.build_alerts(project, times)
         self._repository = dg.Definitions(
             assets=[*(asset for chain in chains for asset in chain), automation.ALERTS],
             jobs=[*jobs, pruning],
             schedules=schedules,
-            sensors=[*automation.build_sensors(suites, jobs, project), self._alerts],
-            resources=orchestration.build_resources(project),
+            sensors=[*automation.build_sensors(places, jobs, project), self._alerts],
             executor=dg.in_process_executor,
         ).get_repository_def()
         self._schedules = {each.name: each for each in schedules}
@@ -148,7 +149,7 @@ class Daemon:
         """Look at files, or for alerts."""
         cursor = self._cursors.get(name)
         seen = (
-            ON_FILES[name](self._suites, self._project, cursor)
+            ON_FILES[name](self._places, self._project, cursor)
             if name in ON_FILES
             else self._alerts.evaluate_tick(dg.build_sensor_context(self._instance, cursor=cursor))
         )

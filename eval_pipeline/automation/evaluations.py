@@ -3,8 +3,7 @@
 import dagster as dg
 
 from eval_pipeline import stages
-from eval_pipeline.orchestration import evaluation_job, partitions_of
-from eval_pipeline.suite import Suite
+from eval_pipeline.orchestration import Place
 
 EVALUATION_TAG = "eval_pipeline/evaluation"
 """Runs with the same value wait for each other (see `dagster.yaml`)."""
@@ -12,21 +11,23 @@ CAUSE_TAG = "eval_pipeline/cause"
 
 
 def evaluation_request(
-    suite: Suite, version: str, run_key: str, cause: str, sample: str = stages.DEFAULT_SAMPLE
+    place: Place, version: str, run_key: str, cause: str, sample: str = stages.DEFAULT_SAMPLE
 ) -> dg.RunRequest:
     """A run of the whole chain; the same key is run once, however often it is asked for."""
     return dg.RunRequest(
         run_key=run_key,
-        job_name=evaluation_job(suite.name),
+        job_name=place.job,
         partition_key=version,
-        run_config={"ops": {f"{suite.name}__model_outputs": {"config": {"sample": sample}}}},
-        tags={EVALUATION_TAG: f"{suite.name}/{version}", CAUSE_TAG: cause},
+        run_config={"ops": {place.step("model_outputs"): {"config": {"sample": sample}}}},
+        tags={EVALUATION_TAG: f"{place.name}/{version}", CAUSE_TAG: cause},
     )
 
 
-def register(instance: dg.DagsterInstance, suite: Suite, versions: list[str]) -> None:
-    """Make versions partitions, where they are none yet."""
-    name = str(partitions_of(suite.name).name)
+def register(instance: dg.DagsterInstance, place: Place, versions: list[str]) -> None:
+    """Make versions partitions, where they are none yet and do not follow from files."""
+    if not isinstance(place.partitions, dg.DynamicPartitionsDefinition):
+        return
+    name = str(place.partitions.name)
     known = set(instance.get_dynamic_partitions(name))
     if missing := [version for version in versions if version not in known]:
         instance.add_dynamic_partitions(name, missing)

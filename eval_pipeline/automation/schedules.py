@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from eval_pipeline.automation.evaluations import evaluation_request, register
+from eval_pipeline.orchestration import Place
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompts
-from eval_pipeline.suite import Suite
 from eval_pipeline.timetable import Automation
 
 WEEKLY = "weekly"
@@ -20,9 +20,10 @@ Versions = Callable[[], list[str]]
 
 
 def build_schedules(
-    suite: Suite, job: Any, project: Project, times: Automation
+    place: Place, job: Any, project: Project, times: Automation
 ) -> list[dg.ScheduleDefinition]:
     """The two schedules of a suite."""
+    suite = place.suite
     folder = project.prompts(suite.name)
 
     def current_versions() -> list[str]:
@@ -32,7 +33,7 @@ def build_schedules(
 
     return [
         _schedule(
-            suite,
+            place,
             job,
             "nightly",
             times.nightly,
@@ -41,7 +42,7 @@ def build_schedules(
             f"Every night, the active versions of {suite.name}, asked afresh.",
         ),
         _schedule(
-            suite,
+            place,
             job,
             WEEKLY,
             times.weekly,
@@ -65,11 +66,11 @@ def build_prune_schedule(job: dg.JobDefinition, times: Automation) -> dg.Schedul
 
 
 def _schedule(
-    suite: Suite, job: Any, name: str, cron: str, timezone: str, versions: Versions, description: str
+    place: Place, job: Any, name: str, cron: str, timezone: str, versions: Versions, description: str
 ) -> dg.ScheduleDefinition:
     @dg.schedule(
         cron,
-        name=f"{suite.name}_{name}",
+        name=f"{place.name}_{name}",
         job=job,
         execution_timezone=timezone,
         description=description,
@@ -83,10 +84,10 @@ def _schedule(
         except BadInput as bad:
             return dg.SkipReason("; ".join(map(str, bad.problems)))
         if not result:
-            return dg.SkipReason(f"{suite.name} has no such version.")
-        register(context.instance, suite, result)
+            return dg.SkipReason(f"{place.name} has no such version.")
+        register(context.instance, place, result)
         return [
-            evaluation_request(suite, version, f"{sample}/{suite.name}/{version}", name, sample)
+            evaluation_request(place, version, f"{sample}/{place.name}/{version}", name, sample)
             for version in result
         ]
 

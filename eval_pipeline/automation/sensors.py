@@ -10,7 +10,7 @@ import msgspec
 from eval_pipeline.automation.evaluations import evaluation_request
 from eval_pipeline.files import content_hash, files_hash
 from eval_pipeline.golden import read_cases
-from eval_pipeline.orchestration import partitions_of
+from eval_pipeline.orchestration import Place
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, active_versions, load_prompt, versions_in
@@ -58,22 +58,23 @@ def _sensor(name: str, jobs: Sequence[Any], description: str) -> Callable[..., d
 
 
 def build_sensors(
-    suites: Sequence[Suite], jobs: Sequence[Any], project: Project
+    places: Sequence[Place], jobs: Sequence[Any], project: Project, name: str = ""
 ) -> list[dg.SensorDefinition]:
-    """The sensors on the project's files."""
+    """The sensors on the project's files, called after a name where there are several of them."""
+    before = f"{name}_" if name else ""
 
-    @_sensor("prompt_files", jobs, "A new or changed prompt version is evaluated once.")
+    @_sensor(f"{before}prompt_files", jobs, "A new or changed prompt version is evaluated once.")
     def prompt_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        return look_at_prompts(suites, project, context.cursor)
+        return look_at_prompts(places, project, context.cursor)
 
     @_sensor(
-        "golden_sets",
+        f"{before}golden_sets",
         jobs,
         "A changed golden set, or changed gates, re-score the active versions; "
         "only new and changed inputs are asked.",
     )
     def golden_sets(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        return look_at_golden_sets(suites, project, context.cursor)
+        return look_at_golden_sets(places, project, context.cursor)
 
     return [prompt_files, golden_sets]
 
@@ -95,15 +96,15 @@ def build_broken_sensor(
     return [broken_suites]
 
 
-def look_at_prompts(suites: Iterable[Suite], project: Project, cursor: str | None) -> dg.SensorResult:
+def look_at_prompts(places: Iterable[Place], project: Project, cursor: str | None) -> dg.SensorResult:
     """Which versions are new or changed since the cursor."""
     before, after = _cursor(cursor), Cursor()
     store = Store(project.state)
     requests: list[dg.RunRequest] = []
     partitions: list[Any] = []
     skipped: list[str] = []
-    for suite in suites:
-        folder = project.prompts(suite.name)
+    for place in places:
+        suite, folder = place.suite, project.prompts(place.suite.name)
         fresh = []
         for version in versions_in(folder) if folder.is_dir() else ():
             name = f"{suite.name}/{version}"
@@ -121,22 +122,22 @@ def look_at_prompts(suites: Iterable[Suite], project: Project, cursor: str | Non
             if changed:
                 fresh.append(version)
                 key = f"prompt/{name}/{after[name].changes}/{prompt.hash}"
-                requests.append(evaluation_request(suite, version, key, "prompt"))
-        if fresh:
-            partitions.append(partitions_of(suite.name).build_add_request(fresh))
+                requests.append(evaluation_request(place, version, key, "prompt"))
+        partitions += _additions(place, fresh)
     gone = sorted(before.keys() - after.keys())
     skipped += [f"{name} is archived or gone; its evaluations stay" for name in gone]
     return _result(requests, partitions, after, _told(skipped) or "No prompt version is new or changed.")
 
 
-def look_at_golden_sets(suites: Iterable[Suite], project: Project, cursor: str | None) -> dg.SensorResult:
+def look_at_golden_sets(places: Iterable[Place], project: Project, cursor: str | None) -> dg.SensorResult:
     """Which golden sets or gates changed since the cursor."""
     before, after = _cursor(cursor), Cursor()
     store = Store(project.state)
     requests: list[dg.RunRequest] = []
     partitions: list[Any] = []
     skipped: list[str] = []
-    for suite in suites:
+    for place in places:
+        suite = place.suite
         seen = _next(before.get(suite.name), _golden_content(project.golden(suite.name)))
         if seen == before.get(suite.name):
             after[suite.name] = seen
@@ -155,10 +156,16 @@ def look_at_golden_sets(suites: Iterable[Suite], project: Project, cursor: str |
         evaluated = [version for version in versions if store.evaluation(suite.name, version) is not None]
         for version in evaluated:
             key = f"golden/{suite.name}/{version}/{seen.changes}/{seen.content}"
-            requests.append(evaluation_request(suite, version, key, "golden"))
-        if evaluated:
-            partitions.append(partitions_of(suite.name).build_add_request(evaluated))
+            requests.append(evaluation_request(place, version, key, "golden"))
+        partitions += _additions(place, evaluated)
     return _result(requests, partitions, after, _told(skipped) or "No golden set and no gates changed.")
+
+
+def _additions(place: Place, versions: list[str]) -> list[Any]:
+    """What makes versions partitions, where these do not follow from files."""
+    if not versions or not isinstance(place.partitions, dg.DynamicPartitionsDefinition):
+        return []
+    return [place.partitions.build_add_request(versions)]
 
 
 def _result(

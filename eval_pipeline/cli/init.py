@@ -30,14 +30,6 @@ QUESTIONS = {
     "expected": "Which column says what is expected?",
     "inputs": "Which columns is a prompt about, separated by commas?",
 }
-DESCRIPTIONS = {
-    "classify": "Texts into categories",
-    "extract": "Facts from texts",
-    "answer": "Answers to questions",
-    "summarise": "Summaries of texts",
-    "rag": "Answers from passages",
-    "rank": "What serves a query, the best first",
-}
 
 
 @click.command("init")
@@ -95,7 +87,15 @@ def _plan(
 ) -> Plan:
     """What the new suite is made from; everything that is wrong with what was given is raised at once."""
     from eval_pipeline.declarative import SUFFIXES
-    from eval_pipeline.starting import TASKS, Plan, guess_task, read_columns, sample_file, suite_name
+    from eval_pipeline.starting import (
+        DESCRIPTIONS,
+        TASKS,
+        Plan,
+        guess_task,
+        read_columns,
+        sample_file,
+        suite_name,
+    )
 
     problems = Problems()
     if task is not None and task not in TASKS:

@@ -15,15 +15,15 @@ from eval_pipeline.comparison.records import (
     Role,
     rounded,
 )
+from eval_pipeline.comparison.rows import COLUMNS as COMPARISON_COLUMNS
 from eval_pipeline.comparison.rows import comparison_rows
 from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_trends, series, step_between
 
 # fmt: off
 __all__ = [
-    "ACTIONS", "Action", "CaseChange", "ChosenTest", "Comparison", "MetricChange", "MetricTrend",
-    "Overlap", "Role", "Side", "comparable", "compare", "comparison_rows", "looks_of",
-    "metric_intervals", "metric_trends",
-    "overlap_of", "paired_metrics", "partition", "rounded", "rules_for", "series", "step_between",
-    "summarize_held_out",
+    "ACTIONS", "COMPARISON_COLUMNS", "Action", "CaseChange", "ChosenTest", "Comparison", "MetricChange",
+    "MetricTrend", "Overlap", "Role", "Side", "comparable", "compare", "comparison_rows", "looks_of",
+    "metric_intervals", "metric_trends", "overlap_of", "paired_metrics", "partition", "rounded",
+    "rules_for", "series", "step_between", "summarize_held_out",
 ]
 # fmt: on

@@ -40,6 +40,10 @@ class CaseFiles:
         self._id = id
         self._attributes = attributes
 
+    def of(self, *files: str) -> CaseFiles:
+        """The same for other files."""
+        return CaseFiles(files, self._task, self._inputs, self._id, self._attributes)
+
     def files(self, folder: Path, problems: Problems) -> list[Path]:
         """The files that hold the cases of a golden folder."""
         return case_files(folder, self._files, problems)

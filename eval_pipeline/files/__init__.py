@@ -19,6 +19,7 @@ from eval_pipeline.files.lines import (
     read_json_blocks,
     read_json_lines,
 )
+from eval_pipeline.files.plain import plain_row, plain_value
 from eval_pipeline.files.text import (
     BYTE_ORDER_MARK,
     file_bytes,
@@ -45,10 +46,11 @@ from eval_pipeline.files.yaml import LARGEST_YAML, parse_yaml, read_yaml
 __all__ = [
     "BYTE_ORDER_MARK", "LARGEST_YAML", "WHOLE", "Block", "Check", "FieldPath", "Glance", "Kind",
     "Located", "Part", "RawLine", "Violation", "archive_entries", "canonical_json", "content_hash",
-    "data_frame", "decode_block", "decode_line", "export_ending", "export_table", "file_bytes", "files_below",
-    "files_hash", "is_aside", "is_there", "json_lines", "line_blocks", "may_repeat_keys", "no_checks",
-    "no_glance", "parse_yaml", "parts_in_step", "read_bytes", "read_json", "read_json_blocks",
-    "read_json_lines", "read_text", "read_tsv", "read_yaml", "readable_json", "remove", "repeated_key",
-    "replacing", "shown_field", "text_lines", "typed_table", "violations_of", "write_json", "write_text",
+    "data_frame", "decode_block", "decode_line", "export_ending", "export_table", "file_bytes",
+    "files_below", "files_hash", "is_aside", "is_there", "json_lines", "line_blocks", "may_repeat_keys",
+    "no_checks", "no_glance", "parse_yaml", "parts_in_step", "plain_row", "plain_value", "read_bytes",
+    "read_json", "read_json_blocks", "read_json_lines", "read_text", "read_tsv", "read_yaml",
+    "readable_json", "remove", "repeated_key", "replacing", "shown_field", "text_lines", "typed_table",
+    "violations_of", "write_json", "write_text",
 ]
 # fmt: on

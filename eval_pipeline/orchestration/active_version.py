@@ -13,7 +13,8 @@ from eval_pipeline import stages
 from eval_pipeline.decisions import objections_to, standings_of
 from eval_pipeline.orchestration.checks import ACTIVE_PASSES, active_check
 from eval_pipeline.orchestration.metadata import in_screens
-from eval_pipeline.orchestration.resources import WORKBENCHES, Workbenches
+from eval_pipeline.orchestration.places import ACTIVE_VERSION, Place
+from eval_pipeline.orchestration.resources import WORKBENCHES
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import Prompt, load_prompts, versions_in
 from eval_pipeline.reports import (
@@ -26,9 +27,6 @@ from eval_pipeline.reports import (
     version_table,
 )
 from eval_pipeline.store import Compared
-from eval_pipeline.suite import Suite
-
-ACTIVE_VERSION = "active_version"
 
 
 def version_states(bench: stages.Workbench) -> list[VersionState]:
@@ -63,29 +61,25 @@ def _state(bench: stages.Workbench, version: str, prompt: Prompt | None) -> Vers
     )
 
 
-def build_active_version(suite: Suite) -> dg.AssetsDefinition:
+def build_active_version(place: Place) -> dg.AssetsDefinition:
     """The asset, below the report: every evaluation of any version brings it up to date."""
-    key = dg.AssetKey([suite.name, ACTIVE_VERSION])
+    suite, key = place.suite, place.key(ACTIVE_VERSION)
 
-    @dg.asset(
-        key=key,
-        group_name=suite.name,
+    passes = dg.AssetCheckSpec(
+        ACTIVE_PASSES, asset=key, description="The active version is evaluated, and nothing blocks it."
+    )
+
+    @place.asset(
+        ACTIVE_VERSION,
+        [passes],
         description=f"Whether the version of {suite.name} in use passes, and where all versions stand.",
-        deps=[dg.AssetDep([suite.name, "report"])],
-        required_resource_keys={WORKBENCHES},
-        check_specs=[
-            dg.AssetCheckSpec(
-                ACTIVE_PASSES,
-                asset=key,
-                description="The active version is evaluated, and nothing blocks it.",
-            )
-        ],
+        deps=[dg.AssetDep(place.key("report"))],
+        required_resource_keys={place.resource(WORKBENCHES)},
     )
     def active_version(
         context: dg.AssetExecutionContext,
     ) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
-        benches: Workbenches = context.resources.workbenches
-        bench = benches.of(suite, context.run.run_id)
+        bench = place.of(context, WORKBENCHES).of(suite, context.run.run_id)
         states = version_states(bench)
         yield dg.MaterializeResult(metadata=_metadata(states))
         yield active_check(states)

@@ -18,9 +18,8 @@ from eval_pipeline.decisions import Standings, objections_to, propose, standings
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.active_version import build_active_version
-from eval_pipeline.orchestration.checks import partitions_of
 from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, evaluation_schema
-from eval_pipeline.orchestration.io_manager import Report
+from eval_pipeline.orchestration.io_manager import GOLDEN_SET
 from eval_pipeline.orchestration.metadata import (
     comparison_metadata,
     in_screens,
@@ -32,14 +31,15 @@ from eval_pipeline.orchestration.metadata import (
     report_metadata,
     sample_metadata,
 )
+from eval_pipeline.orchestration.places import MODEL_OUTPUTS, NOTHING, Place, Work
+from eval_pipeline.orchestration.reporting import report_on
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, WORKBENCHES, Workbenches
+from eval_pipeline.orchestration.upstream import ROWS, Upstream, previous_version, table_rows
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.reports.page.findings import findings_of
-from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
-from eval_pipeline.suite import Suite, quantities, suite_code
+from eval_pipeline.suite import quantities, suite_code
 
 STATE_TAG = "eval_pipeline/state"
 """Whether a version passes, on the materialization of its report."""
@@ -47,75 +47,73 @@ STATE_TAG = "eval_pipeline/state"
 Results = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
-def evaluation_job(suite: str) -> str:
-    """The name of the job that runs a suite's whole chain."""
-    return f"{suite}_evaluation"
-
-
-def suite_of_job(job: str) -> str:
-    """The suite whose chain a job runs; blank for other jobs."""
-    return job.removesuffix(evaluation_job("")) if job.endswith(evaluation_job("")) else ""
-
-
-def build_job(suite: Suite, assets: Sequence[dg.AssetsDefinition]) -> Any:
+def build_job(place: Place, assets: Sequence[dg.AssetsDefinition]) -> Any:
     """The job that evaluates a version of a suite from the golden set to the report."""
     return dg.define_asset_job(
-        evaluation_job(suite.name),
+        place.job,
         selection=dg.AssetSelection.assets(*assets),
-        description=f"Evaluates a prompt version of {suite.name}, from the golden set to the report.",
+        description=f"Evaluates a prompt version of {place.suite.name}, from the golden set to the report.",
     )
 
 
-def build_chain(suite: Suite, project: Project) -> list[dg.AssetsDefinition]:
-    """The seven assets of a suite, with their checks."""
+def build_chain(place: Place, project: Project) -> list[dg.AssetsDefinition]:
+    """The assets of a suite, with their checks: of rows of another asset, no version is in use."""
     return [
-        _golden_set(suite),
-        _model_outputs(suite, project),
-        _case_scores(suite),
-        _metrics(suite, project),
-        _baseline_comparison(suite),
-        _report(suite),
-        build_active_version(suite),
+        _golden_set(place),
+        _rows(place, place.upstream) if place.upstream else _model_outputs(place, project),
+        _case_scores(place),
+        _metrics(place, project),
+        _baseline_comparison(place),
+        _report(place),
+        *(() if place.upstream else (build_active_version(place),)),
     ]
 
 
 def _asset(
-    suite: Suite,
+    place: Place,
     stage: str,
     description: str,
     *,
     upstream: Sequence[str] = (),
+    ins: Mapping[str, dg.AssetIn] = NOTHING,
+    deps: Sequence[dg.AssetDep] = (),
     check_specs: Sequence[dg.AssetCheckSpec] = (),
     config_schema: Mapping[str, dg.Field] | None = None,
-) -> Callable[[Any], dg.AssetsDefinition]:
+) -> Callable[[Work], dg.AssetsDefinition]:
     """What all stages have in common. Their output is optional: bad input is a failed check, not a crash."""
-    return dg.asset(
-        key=[suite.name, stage],
-        group_name=suite.name,
+    return place.asset(
+        stage,
+        check_specs,
         description=description,
-        partitions_def=None if stage == "golden_set" else partitions_of(suite.name),
-        io_manager_key=STORE,
-        required_resource_keys={PROGRESS, STORE, WORKBENCHES},
+        partitions_def=None if stage == GOLDEN_SET else place.partitions,
+        io_manager_key=place.resource(STORE),
+        required_resource_keys={place.resource(each) for each in (PROGRESS, STORE, WORKBENCHES)},
         output_required=False,
-        ins={name: dg.AssetIn(key=[suite.name, name]) for name in upstream},
-        check_specs=check_specs,
+        ins={**{name: dg.AssetIn(key=place.key(name)) for name in upstream}, **ins},
+        deps=deps,
         config_schema=config_schema,
     )
 
 
-def _bench(context: dg.AssetExecutionContext, suite: Suite) -> stages.Workbench:
+def _bench(context: dg.AssetExecutionContext, place: Place) -> stages.Workbench:
     """What this run has loaded of a suite already."""
-    benches: Workbenches = context.resources.workbenches
-    return benches.of(suite, context.run.run_id)
+    benches: Workbenches = place.of(context, WORKBENCHES)
+    return benches.of(place.suite, context.run.run_id)
 
 
-def _golden_set(suite: Suite) -> dg.AssetsDefinition:
+def _golden_set(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = f"The golden cases of {suite.name}, read from golden/{suite.name}."
 
-    @_asset(suite, "golden_set", description, check_specs=checks.golden_specs(suite))
-    def golden_set(context: dg.AssetExecutionContext) -> Results:
+    ins = {ROWS: dg.AssetIn(key=place.golden_asset)} if place.golden_asset else NOTHING
+
+    @_asset(place, GOLDEN_SET, description, ins=ins, check_specs=checks.golden_specs(place))
+    def golden_set(context: dg.AssetExecutionContext, **given: Any) -> Results:
         try:
-            loaded = stages.load_golden(_bench(context, suite))
+            if place.golden_asset:
+                source = place.golden_asset.to_user_string()
+                stages.keep_golden_rows(_bench(context, place), table_rows(given[ROWS], source))
+            loaded = stages.load_golden(_bench(context, place))
             with suite_code(suite.name):
                 results = list(checks.golden_checks(suite, loaded))
         except BadInput as bad:
@@ -134,7 +132,7 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
         )
         yield from results
         try:
-            probed = stages.probe_golden(_bench(context, suite), loaded.table)
+            probed = stages.probe_golden(_bench(context, place), loaded.table)
         except BadInput as bad:
             yield checks.problems_check(checks.PROBES, bad.problems)
             return
@@ -143,28 +141,29 @@ def _golden_set(suite: Suite) -> dg.AssetsDefinition:
     return golden_set
 
 
-def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
+def _model_outputs(place: Place, project: Project) -> dg.AssetsDefinition:
+    suite = place.suite
     description = f"What an engine answers to every case of {suite.name} with this version, in every trial."
 
     @_asset(
-        suite,
-        "model_outputs",
+        place,
+        MODEL_OUTPUTS,
         description,
         upstream=("golden_set",),
-        check_specs=checks.output_specs(suite),
-        config_schema=evaluation_schema(suite, project),
+        check_specs=checks.output_specs(place),
+        config_schema=evaluation_schema(place, project),
     )
     def model_outputs(context: dg.AssetExecutionContext, golden_set: GoldenTable) -> Results:
         config = chosen(context)
         try:
             answers = stages.answer_cases(
-                _bench(context, suite),
+                _bench(context, place),
                 stages.draw_cases(golden_set, config["cases"], config["stratify"], config["seed"]),
                 context.partition_key,
                 engine=config["engine"],
                 trials=parse_trials(config["trials"]),
                 sample=config["sample"],
-                progress=context.resources.progress(context.log),
+                progress=place.of(context, PROGRESS)(context.log),
             )
         except BadInput as bad:
             yield checks.problems_check(checks.PROMPT_VALID, bad.problems)
@@ -174,29 +173,64 @@ def _model_outputs(suite: Suite, project: Project) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(answers.identity.id),
             metadata=outputs_metadata(answers),
         )
-        limits = _bench(context, suite).operation_gates
+        limits = _bench(context, place).operation_gates
         yield from checks.output_checks(answers.identity.subject, answers.costs, limits)
 
     return model_outputs
 
 
-def _case_scores(suite: Suite) -> dg.AssetsDefinition:
+def _rows(place: Place, upstream: Upstream) -> dg.AssetsDefinition:
+    source = upstream.key.to_user_string()
+    description = f"The rows of {source}, as the answers to the cases of {place.suite.name}."
+
+    @_asset(
+        place,
+        MODEL_OUTPUTS,
+        description,
+        upstream=("golden_set",),
+        ins=upstream.ins,
+        deps=upstream.deps,
+        check_specs=checks.output_specs(place),
+    )
+    def model_outputs(context: dg.AssetExecutionContext, golden_set: GoldenTable, **given: Any) -> Results:
+        bench = _bench(context, place)
+        try:
+            rows = upstream.rows(context, given)
+            taken = stages.answer_with_rows(
+                bench, golden_set, rows, place.version(context), source, upstream.columns
+            )
+        except BadInput as bad:
+            yield checks.problems_check(checks.PROMPT_VALID, bad.problems)
+            return
+        answers = taken.table
+        yield dg.MaterializeResult(
+            value=answers,
+            data_version=dg.DataVersion(answers.identity.id),
+            metadata={**outputs_metadata(answers), "rows": taken.rows, "rows_of_other_cases": taken.beside},
+        )
+        yield from checks.output_checks(answers.identity.subject, answers.costs, bench.operation_gates)
+
+    return model_outputs
+
+
+def _case_scores(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = (
         f"What each answer earns against the golden set of {suite.name}, and what was wrong with it."
     )
 
     @_asset(
-        suite,
+        place,
         "case_scores",
         description,
         upstream=("golden_set", "model_outputs"),
-        check_specs=checks.score_specs(suite),
+        check_specs=checks.score_specs(place),
     )
     def case_scores(
         context: dg.AssetExecutionContext, golden_set: GoldenTable, model_outputs: AnswerTable
     ) -> Results:
         try:
-            scored = stages.score_answers(_bench(context, suite), golden_set, model_outputs)
+            scored = stages.score_answers(_bench(context, place), golden_set, model_outputs)
         except BadInput as bad:
             yield checks.problems_check(checks.SCORED, bad.problems)
             return
@@ -215,7 +249,8 @@ def _case_scores(suite: Suite) -> dg.AssetsDefinition:
     return case_scores
 
 
-def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
+def _metrics(place: Place, project: Project) -> dg.AssetsDefinition:
+    suite = place.suite
     description = (
         f"Every metric of {suite.name}, over all cases and by group, in the zone its gate puts it in."
     )
@@ -223,17 +258,17 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
     gated = [name for name in read_gates(suite, file, Problems()) if name in quantities(suite)]
 
     @_asset(
-        suite,
+        place,
         "metrics",
         description,
         upstream=("model_outputs", "case_scores"),
-        check_specs=checks.gate_specs(suite, gated),
+        check_specs=checks.gate_specs(place, gated),
     )
     def metrics(
         context: dg.AssetExecutionContext, model_outputs: AnswerTable, case_scores: Scored
     ) -> Results:
         _stop_unless_one(model_outputs.identity, case_scores.identity.outputs)
-        bench = _bench(context, suite)
+        bench = _bench(context, place)
         try:
             gates = bench.gates
             evaluation = stages.evaluate(bench, case_scores, model_outputs.costs)
@@ -256,18 +291,19 @@ def _metrics(suite: Suite, project: Project) -> dg.AssetsDefinition:
     return metrics
 
 
-def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
+def _baseline_comparison(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = (
         f"What changed against the frozen baseline of {suite.name} and against the version that would be "
         "replaced, by metric and case, and what to do."
     )
 
     @_asset(
-        suite,
+        place,
         "baseline_comparison",
         description,
         upstream=("golden_set", "model_outputs", "case_scores", "metrics"),
-        check_specs=checks.comparison_specs(suite),
+        check_specs=checks.comparison_specs(place),
     )
     def baseline_comparison(
         context: dg.AssetExecutionContext,
@@ -279,7 +315,7 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
     ) -> Results:
         _stop_unless_one(case_scores.identity, metrics.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
-        bench = _bench(context, suite)
+        bench = _bench(context, place)
         compared = Compared(metrics.identity, ())
         standings = Standings()
         try:
@@ -289,7 +325,8 @@ def _baseline_comparison(suite: Suite) -> dg.AssetsDefinition:
                 model_outputs,
                 case_scores,
                 since=config.since,
-                progress=context.resources.progress(context.log),
+                previous=previous_version(place.upstream, context, bench),
+                progress=place.of(context, PROGRESS)(context.log),
             )
             standings = standings_of(bench.rules_folder, compared)
             page = page_link(bench, metrics.identity)
@@ -322,15 +359,16 @@ def _stop_unless_one(*identities: msgspec.Struct) -> None:
         )
 
 
-def _report(suite: Suite) -> dg.AssetsDefinition:
+def _report(place: Place) -> dg.AssetsDefinition:
+    suite = place.suite
     description = f"The report on this version of {suite.name}: verdict first, then numbers, then cases."
 
     @_asset(
-        suite,
+        place,
         "report",
         description,
         upstream=("model_outputs", "case_scores", "metrics", "baseline_comparison"),
-        check_specs=checks.report_specs(suite),
+        check_specs=checks.report_specs(place),
     )
     def report(
         context: dg.AssetExecutionContext,
@@ -341,34 +379,20 @@ def _report(suite: Suite) -> dg.AssetsDefinition:
     ) -> Results:
         _stop_unless_one(case_scores.identity, metrics.identity, baseline_comparison.identity)
         _stop_unless_one(model_outputs.identity, metrics.identity.outputs)
-        bench = _bench(context, suite)
-        beside = stages.evaluations_beside(bench, metrics)
+        bench = _bench(context, place)
         try:
-            versions = shown.tables(shown.cross_tables(suite, beside))
-            page = report_page(findings_of(bench, model_outputs, case_scores, metrics, baseline_comparison))
+            made = report_on(bench, model_outputs, case_scores, metrics, baseline_comparison)
         except BadInput as bad:
             yield checks.problems_check(checks.REPORTED, bad.problems)
             return
-        standings = standings_of(bench.rules_folder, baseline_comparison)
-        against = objections_to(bench, metrics, standings)
-        text = shown.report(
-            suite,
-            metrics,
-            case_scores.scores,
-            standings,
-            against,
-            model_outputs.stopping,
-            baseline_comparison.proposal,
-            beside,
-            model_outputs.costs,
-        )
         yield dg.MaterializeResult(
-            value=Report(metrics.identity, text, page),
-            metadata=report_metadata(bench, metrics.identity, against, text, versions),
-            tags={STATE_TAG: against.state},
+            value=made.report,
+            metadata=report_metadata(bench, metrics.identity, made.against, made.report.text, made.versions),
+            tags={STATE_TAG: made.against.state},
         )
-        if PROCESS_TAG not in context.run.tags:  # a command writes, or does not, what it was told to
-            _keep_in_changelog(context, bench, metrics, standings)
+        # A command writes, or does not, what it was told to.
+        if not place.upstream and PROCESS_TAG not in context.run.tags:
+            _keep_in_changelog(context, bench, metrics, standings_of(bench.rules_folder, baseline_comparison))
         try:
             publish_report(bench, metrics.identity)
         except BadInput as bad:

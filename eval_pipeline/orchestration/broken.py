@@ -6,8 +6,8 @@ from typing import Any
 
 import dagster as dg
 
-from eval_pipeline.orchestration.assets import evaluation_job
 from eval_pipeline.orchestration.checks import LONGEST_LINE, problems_check
+from eval_pipeline.orchestration.places import evaluation_job
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports import plain
 

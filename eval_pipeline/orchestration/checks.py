@@ -14,6 +14,7 @@ from eval_pipeline.gates import ERROR_GATE, GATES_FILE, OPERATION_UNITS, Gate, G
 from eval_pipeline.golden import Unsigned, shortfalls
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.orchestration.metadata import by_comparison
+from eval_pipeline.orchestration.places import Place
 from eval_pipeline.problems import Problem
 from eval_pipeline.reports import (
     VersionState,
@@ -52,11 +53,6 @@ ACTIVE_PASSES = "active_version_passes"
 """It is about the version in use, whichever one a run evaluates."""
 
 
-def partitions_of(suite: str) -> dg.DynamicPartitionsDefinition:
-    """The prompt versions of a suite, as partitions."""
-    return dg.DynamicPartitionsDefinition(name=f"{suite}_prompt_versions")
-
-
 def gate_check(metric: str) -> str:
     """The name of the check for a gate on a metric."""
     return f"gate_{metric.replace('@', '_at_')}"
@@ -70,72 +66,70 @@ def speaks_for_itself(check: str, evaluation: Evaluation) -> bool:
     return check in spoken_for or check.startswith(gate_check(""))
 
 
-def golden_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+def golden_specs(place: Place) -> list[dg.AssetCheckSpec]:
     """Whether the golden set is readable, signed off, and good enough."""
     described = {
         WELL_FORMED: "Every golden file can be read. If not, nothing downstream runs.",
         SIGNED_OFF: "The golden set is as a person last signed it off.",
         PROBES: "No measure rewards cheating, and the golden answers pass.",
-        **{each.name: each.description for each in suite.requirements},
+        **{each.name: each.description for each in place.suite.requirements},
     }
     return [
-        dg.AssetCheckSpec(
-            name, asset=[suite.name, "golden_set"], description=text, blocking=name == WELL_FORMED
-        )
+        dg.AssetCheckSpec(name, asset=place.key("golden_set"), description=text, blocking=name == WELL_FORMED)
         for name, text in described.items()
     ]
 
 
-def output_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+def output_specs(place: Place) -> list[dg.AssetCheckSpec]:
     """Whether the version could be asked, and every case got an answer."""
     return [
         _spec(
-            suite, "model_outputs", PROMPT_VALID, "The prompt, its template and its engine can be used.", True
+            place, "model_outputs", PROMPT_VALID, "The prompt, its template and its engine can be used.", True
         ),
-        _spec(suite, "model_outputs", ANSWERED, "Every case has an answer in every trial."),
-        _spec(suite, "model_outputs", LATENCY, f"Latency is within the limit of {GATES_FILE}."),
-        _spec(suite, "model_outputs", COST, f"Cost is within the limit of {GATES_FILE}."),
+        _spec(place, "model_outputs", ANSWERED, "Every case has an answer in every trial."),
+        _spec(place, "model_outputs", LATENCY, f"Latency is within the limit of {GATES_FILE}."),
+        _spec(place, "model_outputs", COST, f"Cost is within the limit of {GATES_FILE}."),
     ]
 
 
-def score_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+def score_specs(place: Place) -> list[dg.AssetCheckSpec]:
     """Whether the suite's code could score every answer."""
-    return [_spec(suite, "case_scores", SCORED, "The suite's code scores every answer.", True)]
+    return [_spec(place, "case_scores", SCORED, "The suite's code scores every answer.", True)]
 
 
-def report_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+def report_specs(place: Place) -> list[dg.AssetCheckSpec]:
     """Whether the suite's code could make its tables."""
-    return [_spec(suite, "report", REPORTED, "The suite's code makes every table of the report.", True)]
+    return [_spec(place, "report", REPORTED, "The suite's code makes every table of the report.", True)]
 
 
-def gate_specs(suite: Suite, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
+def gate_specs(place: Place, gated: Sequence[str]) -> list[dg.AssetCheckSpec]:
     """In which zone each gated metric is."""
-    described = quantities(suite)
+    described = quantities(place.suite)
     return [
-        _spec(suite, "metrics", GATES_VALID, _USABLE.format(suite.name), True),
-        _spec(suite, "metrics", COMPLETE, "Enough answers arrived for a verdict on quality: no outage."),
-        *(_spec(suite, "metrics", gate_check(name), described[name].description) for name in gated),
-        _spec(suite, "metrics", TREND, "No gated metric slides over the evaluations that asked anew."),
+        _spec(place, "metrics", GATES_VALID, _USABLE.format(place.suite.name), True),
+        _spec(place, "metrics", COMPLETE, "Enough answers arrived for a verdict on quality: no outage."),
+        *(_spec(place, "metrics", gate_check(name), described[name].description) for name in gated),
+        _spec(place, "metrics", TREND, "No gated metric slides over the evaluations that asked anew."),
     ]
 
 
-def comparison_specs(suite: Suite) -> list[dg.AssetCheckSpec]:
+def comparison_specs(place: Place) -> list[dg.AssetCheckSpec]:
     """Whether anything got worse than the baseline, or than what would be replaced."""
     text = "No gated metric fell so far that the regression table stops the change."
-    return [_spec(suite, "baseline_comparison", REGRESSION, text)]
+    return [_spec(place, "baseline_comparison", REGRESSION, text)]
 
 
-def _spec(suite: Suite, stage: str, name: str, text: str, blocking: bool = False) -> dg.AssetCheckSpec:
+def _spec(place: Place, stage: str, name: str, text: str, blocking: bool = False) -> dg.AssetCheckSpec:
     """A check that has a result of its own for every prompt version."""
     with warnings.catch_warnings():
         # Partitioned checks are a preview of Dagster's; a version without its own results would be worse.
         warnings.simplefilter("ignore", dg.PreviewWarning)
         return dg.AssetCheckSpec(
             name,
-            asset=[suite.name, stage],
+            asset=place.key(stage),
             description=text,
             blocking=blocking,
-            partitions_def=partitions_of(suite.name),
+            partitions_def=place.partitions,
         )
 
 

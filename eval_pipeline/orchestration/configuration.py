@@ -7,29 +7,31 @@ import dagster as dg
 from pydantic import Field
 
 from eval_pipeline.engines import engines_for
+from eval_pipeline.orchestration.places import Place
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.stages import DEFAULT_SAMPLE
-from eval_pipeline.suite import Suite
 
 AS_CONFIGURED = "as_configured"
 """What the launchpad shows where nothing is chosen; Dagster would leave out what has no value."""
 
 
-def evaluation_schema(suite: Suite, project: Project) -> dict[str, dg.Field]:
+def evaluation_schema(place: Place, project: Project) -> dict[str, dg.Field]:
     """How a version is evaluated; every field has a sensible default."""
     try:
-        engines: Mapping[str, str] = engines_for(project, suite)
+        engines: Mapping[str, str] = engines_for(project, place.suite)
     except BadInput:  # every run will say so
         engines = {}
     own = f"{AS_CONFIGURED}: the prompt's own, else the default of {project.engines_file.name}"
     choices = [own, *(f"{name}: {text}" if text else name for name, text in engines.items())]
     values = [dg.EnumValue(name) for name in dict.fromkeys((AS_CONFIGURED, *engines))]
-    kind: Any = dg.Enum(f"{suite.name}_engines", values) if engines else str
+    kind: Any = dg.Enum(f"{place.name}_engines", values) if engines else str
     return {
         "engine": dg.Field(
-            kind, default_value=AS_CONFIGURED, description="Who answers. " + " | ".join(choices)
+            kind,
+            default_value=place.engine or AS_CONFIGURED,
+            description="Who answers. " + " | ".join(choices),
         ),
         "trials": dg.Field(
             dg.Any,

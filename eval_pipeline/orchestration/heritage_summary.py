@@ -7,8 +7,6 @@ import dagster as dg
 
 from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.numbers import NOTHING, number
-from eval_pipeline.orchestration.io_manager import StoreIOManager
-from eval_pipeline.orchestration.resources import STORE
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
@@ -144,19 +142,15 @@ def _build_summary(project: Project) -> dg.AssetsDefinition:
         description="The eight summary numbers of the heritage tasks, from the latest evaluation of each "
         "suite's active version. A suite that was not evaluated is missing, and never passes.",
         deps=[dg.AssetDep(dg.AssetKey([name, "metrics"])) for name in _present(project)],
-        required_resource_keys={STORE},
         check_specs=[
             dg.AssetCheckSpec(
                 TARGETS_MET, asset=KEY, description="Every number is there and in its pass zone."
             )
         ],
     )
-    def heritage_summary(
-        context: dg.AssetExecutionContext,
-    ) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
-        manager: StoreIOManager = context.resources.store
+    def heritage_summary() -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
         try:
-            entries = summarize_heritage(project, manager.store)
+            entries = summarize_heritage(project, Store(project.state))
             metadata = _metadata(project, entries)
         except BadInput as bad:
             raise dg.Failure("\n".join(map(str, bad.problems)), allow_retries=False) from None

@@ -11,6 +11,7 @@ import msgspec
 from pydantic import Field, PrivateAttr
 
 from eval_pipeline.files import data_frame, typed_table
+from eval_pipeline.prompts import rows_version
 from eval_pipeline.scoring import Evaluation, Identity
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, Store
 
@@ -45,6 +46,7 @@ class StoreIOManager(dg.ConfigurableIOManager):
     """
 
     root: str = Field(description="The folder that holds all state: answers, scores, reports.")
+    rows: str = Field(default="", description="What partitions of rows are called after as versions.")
     _run_id: str = PrivateAttr("")
     _made: dict[tuple[str, ...], Any] = PrivateAttr(default_factory=dict)
 
@@ -55,7 +57,7 @@ class StoreIOManager(dg.ConfigurableIOManager):
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         """Keep a value."""
-        store, suite = self.store, context.asset_key.path[0]
+        store, suite = self.store, context.asset_key.path[-2]
         if isinstance(obj, GoldenTable):
             store.keep_golden(suite, obj)
         elif isinstance(obj, AnswerTable):
@@ -78,8 +80,9 @@ class StoreIOManager(dg.ConfigurableIOManager):
         """Open a value: this run's own, else the latest; outside of a run the latest, too."""
         if self._run_id and _run_of(context) == self._run_id and _key(context) in self._made:
             return self._made[_key(context)]
-        suite, stage = context.asset_key.path
-        version = context.asset_partition_key if context.has_asset_partitions else ""
+        suite, stage = context.asset_key.path[-2:]
+        key = context.asset_partition_key if context.has_asset_partitions else None
+        version = rows_version(self.rows, key) if self.rows else key or ""
         value = self._latest(suite, stage, version)
         if value is None:
             remedy = (

@@ -18,7 +18,8 @@ from eval_pipeline.decisions import FailedCheck, Objections, Standings, objectio
 from eval_pipeline.engines import check_engine
 from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
-from eval_pipeline.orchestration.checks import SIGNED_OFF, partitions_of, problems_of, speaks_for_itself
+from eval_pipeline.orchestration.checks import SIGNED_OFF, problems_of, speaks_for_itself
+from eval_pipeline.orchestration.places import Place, partitions_of
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, build_resources
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.processes import is_gone, this_process
@@ -138,7 +139,6 @@ def refresh_summary(project: Project) -> list[dg.AssetCheckEvaluation]:
         result = dg.materialize(
             assets,
             instance=instance,
-            resources=build_resources(project),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
         return list(result.get_asset_check_evaluations())
@@ -170,14 +170,14 @@ def execute(
     project, suite = bench.project, bench.suite
     if config.get("engine"):
         check_engine(project, suite, config["engine"])
-    chain = assets.build_chain(suite, project)
+    shared = build_resources(project)
+    shared[PROGRESS] = dg.ResourceDefinition.hardcoded_resource(lambda log: progress)
+    place = Place(suite, resources=shared)
+    chain = assets.build_chain(place, project)
     definitions = dg.Definitions(
-        assets=chain,
-        jobs=[assets.build_job(suite, chain)],
-        resources=build_resources(project),
-        executor=dg.in_process_executor,
+        assets=chain, jobs=[assets.build_job(place, chain)], executor=dg.in_process_executor
     )
-    partitions, job = partitions_of(suite.name).name, assets.evaluation_job(suite.name)
+    partitions, job = partitions_of(place.name).name, place.job
     with open_instance(project) as instance:
         _end_dead_runs(instance)
         if private := _private():
@@ -191,12 +191,11 @@ def execute(
             run_config={
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
                 "ops": {
-                    f"{suite.name}__model_outputs": {"config": given},
-                    f"{suite.name}__baseline_comparison": {"config": {"since": since}},
+                    place.step("model_outputs"): {"config": given},
+                    place.step("baseline_comparison"): {"config": {"since": since}},
                 },
             },
             tags={PROCESS_TAG: this_process()},
-            resources={PROGRESS: dg.ResourceDefinition.hardcoded_resource(lambda log: progress)},
             raise_on_error=False,
         )
         return _outcome(bench, result)

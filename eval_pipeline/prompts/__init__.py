@@ -15,6 +15,7 @@ from eval_pipeline.prompts.changelog import (
 )
 from eval_pipeline.prompts.editing import following, next_version, with_status, write_edited
 from eval_pipeline.prompts.messages import Chat, Layout, Message, as_text
+from eval_pipeline.prompts.partitions import holds_rows, partition_key, rows_version
 from eval_pipeline.prompts.rendering import LONGEST_PROMPT, Renderer
 from eval_pipeline.prompts.replaced import Replaced, replaced_by
 from eval_pipeline.prompts.sampling import Sampling
@@ -35,9 +36,9 @@ from eval_pipeline.prompts.versions import (
 __all__ = [
     "CHANGELOG", "LONGEST_PROMPT", "Chat", "FrontMatter", "Layout", "Message", "Prompt", "Renderer",
     "Replaced", "Sampling", "active_versions", "as_text", "as_written", "changelog_lock",
-    "edit_changelog", "following", "has_entry", "has_evaluation", "load_prompt", "load_prompts",
-    "next_version", "opening", "prompt_file", "prompt_name", "read_changelog", "replaced_by",
-    "stop_at_placeholder", "version_order", "versions_in", "with_activation", "with_entry",
-    "with_evaluation", "with_status", "write_edited",
+    "edit_changelog", "following", "has_entry", "has_evaluation", "holds_rows", "load_prompt",
+    "load_prompts", "next_version", "opening", "partition_key", "prompt_file", "prompt_name",
+    "read_changelog", "replaced_by", "rows_version", "stop_at_placeholder", "version_order",
+    "versions_in", "with_activation", "with_entry", "with_evaluation", "with_status", "write_edited",
 ]
 # fmt: on

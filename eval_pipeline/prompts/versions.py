@@ -14,6 +14,7 @@ from eval_pipeline.files.models import Model, field_at, parse_model
 from eval_pipeline.files.structs import mismatches
 from eval_pipeline.problems import BadInput, Problems, bad_value, shown_path, without_problems
 from eval_pipeline.prompts.messages import Layout
+from eval_pipeline.prompts.partitions import AT, holds_rows
 from eval_pipeline.prompts.sampling import Sampling
 from eval_pipeline.revisions import SHORT_COMMIT
 from eval_pipeline.suite import Suite, carries_turns
@@ -77,8 +78,8 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 def prompt_name(version: str) -> str:
-    """`decompose-concepts` for `decompose-concepts-v1.1`."""
-    return version.rpartition("-v")[0]
+    """`decompose-concepts` for `decompose-concepts-v1.1`, and `answers` for `answers@2026-01-31`."""
+    return version.partition(AT)[0] if holds_rows(version) else version.rpartition("-v")[0]
 
 
 def version_order(version: str) -> tuple[str, int, int]:

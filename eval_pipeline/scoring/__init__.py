@@ -16,6 +16,7 @@ from eval_pipeline.scoring.identity import (
 from eval_pipeline.scoring.outages import lost_verdicts, outage_among
 from eval_pipeline.scoring.probing import Broken, Probed, ProbeResult, probe_suite
 from eval_pipeline.scoring.rows import (
+    METRIC_COLUMNS,
     case_rows,
     diagnosis_rows,
     history_rows,
@@ -39,13 +40,13 @@ from eval_pipeline.scoring.summary import (
 
 # fmt: off
 __all__ = [
-    "ALL", "ATTRIBUTE", "EVERYTHING", "NEAR", "PACKAGE", "SETTINGS_FILE", "WORST_CASES", "Broken",
-    "CaseResult", "Code", "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue", "MissingCode",
-    "OutputsScorer", "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile", "Scores",
-    "Step", "Summary", "case_results", "case_rows", "check_settings", "context_for", "diagnosis_rows",
-    "engine_version", "function_version", "history_rows", "lost_verdicts", "measured_models",
-    "metric_means", "metric_rows", "metric_values", "of_version", "outage_among", "probe_suite",
-    "prober_version", "project_modules", "row_values", "score_cases", "scorer_version", "summarize",
-    "with_units",
+    "ALL", "ATTRIBUTE", "EVERYTHING", "METRIC_COLUMNS", "NEAR", "PACKAGE", "SETTINGS_FILE", "WORST_CASES",
+    "Broken", "CaseResult", "Code", "Evaluation", "HeldOut", "Identity", "Interval", "MetricValue",
+    "MissingCode", "OutputsScorer", "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile",
+    "Scores", "Step", "Summary", "case_results", "case_rows", "check_settings", "context_for",
+    "diagnosis_rows", "engine_version", "function_version", "history_rows", "lost_verdicts",
+    "measured_models", "metric_means", "metric_rows", "metric_values", "of_version", "outage_among",
+    "probe_suite", "prober_version", "project_modules", "row_values", "score_cases", "scorer_version",
+    "summarize", "with_units",
 ]
 # fmt: on

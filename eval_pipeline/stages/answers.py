@@ -18,7 +18,7 @@ from eval_pipeline.asking import (
 from eval_pipeline.comparison import Side
 from eval_pipeline.engines import Engine, Estimate, MeteredEngine, open_engine
 from eval_pipeline.problems import BadInput, Problem, bad_value, without_problems
-from eval_pipeline.prompts import Prompt, load_prompt
+from eval_pipeline.prompts import Prompt, holds_rows, load_prompt
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
 
@@ -30,7 +30,8 @@ class NotCurrent(BadInput):
     """A version that was not evaluated as it is now."""
 
     def __init__(self, version: str, message: str, suite: str) -> None:
-        remedy = f"Run: eval-pipeline run {suite} --prompt {version}"
+        run = f"Run: eval-pipeline run {suite} --prompt {version}"
+        remedy = "Materialize that partition of the asset." if holds_rows(version) else run
         super().__init__([Problem(version, 0, "", message, remedy)])
 
 
@@ -201,13 +202,16 @@ def estimate_cost(bench: Workbench, golden: GoldenTable, asking: Asking) -> Esti
 
 
 def current_answers(bench: Workbench, golden: GoldenTable, version: str) -> AnswerTable:
-    """The latest answers of a version; they must be those of its prompt and golden set as they are."""
-    prompt = usable_prompt(bench, version)
+    """The latest answers of a version; they must be those of its prompt and golden set as they are.
+
+    Rows of another asset have no prompt: the latest that were evaluated are those that count.
+    """
+    prompt = None if holds_rows(version) else usable_prompt(bench, version)
     answers = bench.store.outputs(bench.suite.name, version)
     if answers is None:
         raise NotCurrent(version, "was never evaluated on all cases", bench.suite.name)
     asked = (answers.identity.prompt_hash, answers.identity.inputs_hash)
-    if asked != (prompt.hash, golden.facts.inputs_hash):
+    if asked != (prompt.hash if prompt else answers.identity.prompt_hash, golden.facts.inputs_hash):
         message = "changed since it was evaluated, or the golden set did"
         raise NotCurrent(version, message, bench.suite.name)
     return answers

@@ -9,7 +9,7 @@ from eval_pipeline.asking import Progress
 from eval_pipeline.comparison import ChosenTest, Comparison, Role, Side, compare
 from eval_pipeline.engines import Estimate
 from eval_pipeline.problems import BadInput, Problem
-from eval_pipeline.prompts import Prompt, Replaced, replaced_by
+from eval_pipeline.prompts import Prompt, Replaced, holds_rows, replaced_by
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Scores
 from eval_pipeline.stages.answers import (
@@ -38,13 +38,15 @@ def compare_evaluation(
     progress: Progress | None = None,
     activating: bool = False,
     with_baseline: bool = True,
+    previous: str | None = None,
 ) -> Compared:
     """Compare an evaluation with the baseline and with what it would replace since a revision of Git.
 
     What would be replaced is asked as the evaluation was, unless its answers are known; without progress,
     as where a release is decided, nothing is asked. Where the baseline holds the very answers of what would
     be replaced, there is one comparison. An archived version replaces nothing unless it is to be activated.
-    An incomplete evaluation is compared with nothing, one on a sample on the cases of the sample.
+    An incomplete evaluation is compared with nothing, one on a sample on the cases of the sample. Rows of
+    another asset replace no version: they are compared with those of the previous one that is named.
     """
     golden = sampled(golden, answers.identity.case_sample)
     if outage_of(bench, answers.costs, scored.scores):
@@ -52,6 +54,10 @@ def compare_evaluation(
     baseline = _baseline(bench, answers.identity.version) if with_baseline else None
     sides = [baseline] if baseline else []
     replaced = Replaced()
+    if holds_rows(answers.identity.version):
+        sides += _previous_side(bench, golden, previous, baseline)
+        comparisons = _compare(bench, golden, sides, _side(bench, answers, golden, scores=scored.scores))
+        return Compared(scored.identity, comparisons)
     try:
         prompt = _as_answered(bench, answers.identity)
         if activating or prompt.front.status != "archived":
@@ -153,6 +159,19 @@ def _replaced_side(
     if answers is None:
         raise NotCurrent(like.version, f"was not compared with {wanted.label} yet", bench.suite.name)
     return _side(bench, answers, golden, wanted.label, "replaced")
+
+
+def _previous_side(
+    bench: Workbench, golden: GoldenTable, previous: str | None, baseline: Side | None
+) -> list[Side]:
+    """The rows of the partition before, where they can be compared with and are not the baseline."""
+    answers = bench.store.outputs(bench.suite.name, previous) if previous else None
+    if answers is None or outage_of(bench, answers.costs):
+        return []
+    if baseline and baseline.identity == answers.identity:
+        return []
+    label = f"{answers.identity.version} (before)"
+    return [_side(bench, answers, golden, label, "replaced")]
 
 
 def _as_answered(bench: Workbench, outputs: OutputsIdentity) -> Prompt:

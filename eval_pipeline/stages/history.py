@@ -2,6 +2,7 @@
 
 from eval_pipeline.comparison import comparable, metric_intervals, partition, step_between
 from eval_pipeline.problems import BadInput
+from eval_pipeline.project import namespace_of
 from eval_pipeline.scoring import Evaluation, Point, Step
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import History, Scored, database_url, point_of
@@ -19,7 +20,7 @@ def add_to_history(
     if evaluation.identity.outputs.case_sample:
         return point_of(run, evaluation), []
     suite, version = bench.suite.name, evaluation.identity.outputs.version
-    with History(database_url(bench.project)) as history:
+    with History(database_url(bench.project), namespace_of(bench.project)) as history:
         before = comparable(history.points(suite, version), point_of(run, evaluation))
         alike = before and not evaluation.outage
         step = _step(bench, before[-1], scored, evaluation, varies) if alike else None

@@ -7,7 +7,7 @@ from eval_pipeline.asking import judged_context
 from eval_pipeline.engines import Purse
 from eval_pipeline.gates import GATES_FILE, Gate, MeasuredModel, read_gates, read_operation_gates
 from eval_pipeline.problems import without_problems
-from eval_pipeline.project import Project
+from eval_pipeline.project import Project, cases_of
 from eval_pipeline.scoring import measured_models
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Context, Suite
@@ -25,8 +25,13 @@ class Workbench:
 
     @property
     def golden_folder(self) -> Path:
-        """Where the golden set is."""
+        """Where the golden set and all that belongs to it is."""
         return self.project.golden(self.suite.name)
+
+    @property
+    def cases_folder(self) -> Path:
+        """Where the golden cases are: in the golden folder, unless another asset brings them."""
+        return cases_of(self.project, self.suite.name)
 
     @property
     def rules_folder(self) -> Path:

@@ -15,12 +15,12 @@ from eval_pipeline.starting.new_project import (
     write_files,
 )
 from eval_pipeline.starting.standing_in import stand_in_answers
-from eval_pipeline.starting.tasks import TASKS, variables
+from eval_pipeline.starting.tasks import DESCRIPTIONS, TASKS, variables
 
 # fmt: off
 __all__ = [
-    "STATE", "TASKS", "Column", "Plan", "Roles", "Task", "begin_state", "gates_text", "guess_roles",
-    "guess_task", "read_columns", "sample_file", "shared_files", "stand_in_answers", "suite_files",
-    "suite_name", "suite_text", "variables", "write_files",
+    "DESCRIPTIONS", "STATE", "TASKS", "Column", "Plan", "Roles", "Task", "begin_state", "gates_text",
+    "guess_roles", "guess_task", "read_columns", "sample_file", "shared_files", "stand_in_answers",
+    "suite_files", "suite_name", "suite_text", "variables", "write_files",
 ]
 # fmt: on

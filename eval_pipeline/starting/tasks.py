@@ -83,6 +83,15 @@ _TASKS: Mapping[Task, Callable[[Roles, Column], Written]] = {
     "rank": _rank,
 }
 TASKS = tuple(_TASKS)
+DESCRIPTIONS: Mapping[Task, str] = {
+    "classify": "Texts into categories",
+    "extract": "Facts from texts",
+    "answer": "Answers to questions",
+    "summarise": "Summaries of texts",
+    "rag": "Answers from passages",
+    "rank": "What serves a query, the best first",
+}
+"""What a suite of each kind is about, until somebody says it better."""
 
 
 def _length(expected: Column) -> str:

@@ -19,14 +19,21 @@ from eval_pipeline.store.database import (
 from eval_pipeline.store.history import History, export, point_of
 from eval_pipeline.store.published import DASHBOARD, PAGE, TWIN, WEEKLY, Shelf, note_address, report_shelf
 from eval_pipeline.store.state import LARGEST_RECORD, Compared, Proposal, Scored, Store, latest_in
-from eval_pipeline.store.tables import AnswerTable, AnswerWriter, GoldenFacts, GoldenTable
+from eval_pipeline.store.tables import (
+    ANSWER_COLUMNS,
+    GOLDEN_COLUMNS,
+    AnswerTable,
+    AnswerWriter,
+    GoldenFacts,
+    GoldenTable,
+)
 
 # fmt: off
 __all__ = [
-    "DASHBOARD", "LARGEST_RECORD", "PAGE", "TWIN", "WEEKLY", "AnswerTable", "AnswerWriter", "Baseline",
-    "Compared", "Database", "GoldenFacts", "GoldenTable", "History", "Proposal", "Scored", "Shelf", "Store",
-    "Stored", "baseline_file", "baseline_side", "database_file", "database_url", "export",
-    "is_database_shared", "keep_baseline", "latest_in", "note_address", "point_of", "read_baseline",
-    "read_baselines", "report_shelf", "text_type",
+    "ANSWER_COLUMNS", "DASHBOARD", "GOLDEN_COLUMNS", "LARGEST_RECORD", "PAGE", "TWIN", "WEEKLY",
+    "AnswerTable", "AnswerWriter", "Baseline", "Compared", "Database", "GoldenFacts", "GoldenTable",
+    "History", "Proposal", "Scored", "Shelf", "Store", "Stored", "baseline_file", "baseline_side",
+    "database_file", "database_url", "export", "is_database_shared", "keep_baseline", "latest_in",
+    "note_address", "point_of", "read_baseline", "read_baselines", "report_shelf", "text_type",
 ]
 # fmt: on

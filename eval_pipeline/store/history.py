@@ -30,10 +30,11 @@ _ENCODED = {
 
 
 class History(Stored):
-    """Every evaluation that was made, in order."""
+    """Every evaluation that was made, in order; with a namespace, those of that namespace alone."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, namespace: str = "") -> None:
         self._points = _points()
+        self._namespace = namespace
         self._columns = [self._points.c[name] for name in Point.__struct_fields__]
         super().__init__(Database(url, self._points.metadata))
 
@@ -50,7 +51,10 @@ class History(Stored):
         table, columns = self._points, self._points.c
         outputs, summary = evaluation.identity.outputs, evaluation.summary
         known = and_(
-            columns.outputs == outputs.id, columns.errors <= summary.error_count, ~columns.incomplete
+            columns.namespace == self._namespace,
+            columns.outputs == outputs.id,
+            columns.errors <= summary.error_count,
+            ~columns.incomplete,
         )
         own = and_(columns.run == run, columns.evaluation == evaluation.id)
         with self._database.writing("history") as connection:
@@ -61,20 +65,20 @@ class History(Stored):
             point = replace(point_of(run, evaluation), replay=replay, step=step, intervals=intervals or {})
             row = msgspec.structs.asdict(point)
             row |= {name: msgspec.json.encode(row[name]).decode() for name in _ENCODED}
-            connection.execute(table.insert().values(**row))
+            connection.execute(table.insert().values(**row, namespace=self._namespace))
         return point
 
     def points(self, suite: str, version: str | None = None, *, replays: bool = True) -> list[Point]:
         """The evaluations of a suite or of one of its versions, oldest first."""
         from sqlalchemy import select
 
-        statement = (
-            select(*self._columns).where(self._points.c.suite == suite).order_by(self._points.c.number)
-        )
+        columns = self._points.c
+        own = (columns.namespace == self._namespace, columns.suite == suite)
+        statement = select(*self._columns).where(*own).order_by(columns.number)
         if version is not None:
-            statement = statement.where(self._points.c.version == version)
+            statement = statement.where(columns.version == version)
         if not replays:
-            statement = statement.where(~self._points.c.replay)
+            statement = statement.where(~columns.replay)
         with self._database.reading() as connection:
             rows = connection.execute(statement).mappings().all()
         return [_point(row) for row in rows]
@@ -141,5 +145,6 @@ def _points() -> Table:
         Column("held_out", text, nullable=False, server_default=""),
         Column("step", text, nullable=False, server_default="null"),
         Column("intervals", text, nullable=False, server_default="{}"),
+        Column("namespace", text, nullable=False, server_default=""),
         UniqueConstraint("run", "evaluation"),
     )

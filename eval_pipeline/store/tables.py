@@ -57,6 +57,16 @@ ANSWER_COLUMNS: Mapping[str, Kind] = {
     "input_hash": "text",
 }
 """What a data frame shows of an answer."""
+GOLDEN_COLUMNS: Mapping[str, Kind] = {
+    "case_id": "text",
+    "file": "text",
+    "line": "int",
+    "input": "text",
+    "expected": "text",
+    "input_hash": "text",
+    "case_hash": "text",
+}
+"""What a data frame shows of a case, besides its attributes."""
 FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
@@ -158,16 +168,8 @@ class GoldenTable:
                 own = {ATTRIBUTE + name: each for name, each in attributes.decode(row["attributes"]).items()}
                 rows.append({**row, **{name: row[name].decode() for name in ENCODED}, **own})
         names = sorted({name for row in rows for name in row if name.startswith(ATTRIBUTE)})
-        columns: dict[str, Kind] = {
-            "case_id": "text",
-            "file": "text",
-            "line": "int",
-            **dict.fromkeys(names, "text?"),
-            "input": "text",
-            "expected": "text",
-            "input_hash": "text",
-            "case_hash": "text",
-        }
+        first: dict[str, Kind] = {name: GOLDEN_COLUMNS[name] for name in ("case_id", "file", "line")}
+        columns: dict[str, Kind] = {**first, **dict.fromkeys(names, "text?"), **GOLDEN_COLUMNS}
         return data_frame(typed_table(columns, rows))
 
 

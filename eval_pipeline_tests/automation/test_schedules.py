@@ -19,7 +19,7 @@ from eval_pipeline.automation.alerts import build_alerts
 from eval_pipeline.automation.schedules import build_schedules
 from eval_pipeline.decisions import Incidents
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration import build_chain, build_job, build_resources, evaluation_job
+from eval_pipeline.orchestration import Place, build_chain, build_job, build_resources, evaluation_job
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -97,13 +97,13 @@ def test_times_come_from_a_file(toy: Project) -> None:
 def work(project: Project, moments: list[datetime.datetime], done: Connection) -> None:
     """What a daemon does at every tick: ask the schedule, run what has not succeeded under its key, alert."""
     automation, suite = read_automation(project), find_suite(project, "toy")
-    chain = build_chain(suite, project)
-    planned = build_job(suite, chain)
+    place = Place(suite, resources=build_resources(project))
+    chain = build_chain(place, project)
+    planned = build_job(place, chain)
     defs = dg.Definitions(  # of this suite alone: the others would be loaded anew after every death
         assets=chain,
         jobs=[planned],
-        schedules=build_schedules(suite, planned, project, automation),
-        resources=build_resources(project),
+        schedules=build_schedules(place, planned, project, automation),
         executor=dg.in_process_executor,
     )
     schedule = defs.resolve_schedule_def("toy_nightly")

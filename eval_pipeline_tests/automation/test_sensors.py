@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from eval_pipeline.automation.sensors import look_at_golden_sets, look_at_prompts
 from eval_pipeline.definitions import build_definitions
+from eval_pipeline.orchestration import Place
 from eval_pipeline.project import Project
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.running import instance_in, run_chain
@@ -21,7 +22,7 @@ class Watch:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.suites = [find_suite(project, "toy")]
+        self.places = [Place(find_suite(project, "toy"))]
         self.cursor: str | None = None
         self.keys: list[str] = []
         self.reason = ""
@@ -32,7 +33,7 @@ class Watch:
 
     def look(self, *, lost: bool = False) -> list[str]:
         """The versions that one tick asks for. A daemon that dies before it saves its cursor asks again."""
-        result = look_at_prompts(self.suites, self.project, self.cursor)
+        result = look_at_prompts(self.places, self.project, self.cursor)
         if not lost:
             self.cursor = result.cursor
         fresh = [each for each in result.run_requests or () if each.run_key not in self.keys]
@@ -154,26 +155,26 @@ def test_whatever_happens_every_change_that_was_seen_is_run_once(
 
 
 def test_a_changed_golden_set_re_scores_the_active_versions(toy: Project) -> None:
-    suites = [find_suite(toy, "toy")]
+    places = [Place(find_suite(toy, "toy"))]
     with instance_in(toy) as instance:
         assert run_chain(toy, instance, "toy", "guess-v1.0").success
-    first = look_at_golden_sets(suites, toy, None)
+    first = look_at_golden_sets(places, toy, None)
     assert not first.run_requests
-    assert not look_at_golden_sets(suites, toy, first.cursor).run_requests
+    assert not look_at_golden_sets(places, toy, first.cursor).run_requests
     gates = toy.golden("toy") / "gates.yaml"
     gates.write_text(gates.read_text() + "\n# stricter soon\n")
-    second = look_at_golden_sets(suites, toy, first.cursor)
+    second = look_at_golden_sets(places, toy, first.cursor)
     assert [each.partition_key for each in second.run_requests or ()] == ["guess-v1.0"]
-    assert not look_at_golden_sets(suites, toy, second.cursor).run_requests
+    assert not look_at_golden_sets(places, toy, second.cursor).run_requests
     case = next((toy.golden("toy") / "cases").iterdir())
     whole = case.read_text()
     case.write_text(whole[:-20])
-    broken = look_at_golden_sets(suites, toy, second.cursor)
+    broken = look_at_golden_sets(places, toy, second.cursor)
     assert not broken.run_requests
     assert broken.skip_reason is not None
     assert case.name in str(broken.skip_reason.skip_message)
     case.write_text(whole)
-    mended = look_at_golden_sets(suites, toy, broken.cursor)
+    mended = look_at_golden_sets(places, toy, broken.cursor)
     assert not mended.run_requests  # as it was
 
 

@@ -8,14 +8,14 @@ import dagster as dg
 import pytest
 
 from eval_pipeline.definitions import build_definitions
-from eval_pipeline.orchestration import evaluation_job
+from eval_pipeline.orchestration import Place, evaluation_job
 from eval_pipeline.orchestration.configuration import AS_CONFIGURED, evaluation_schema
 from eval_pipeline.project import Project
 from eval_pipeline.suites import find_suite, suite_names
 
 
 def fields(project: Project, suite: str) -> dict[str, dg.Field]:
-    return evaluation_schema(find_suite(project, suite), project)
+    return evaluation_schema(Place(find_suite(project, suite)), project)
 
 
 def choices(field: dg.Field) -> list[str]:

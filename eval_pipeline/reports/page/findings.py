@@ -9,6 +9,7 @@ from functools import cached_property
 from eval_pipeline.answers import Costs, Stopping
 from eval_pipeline.comparison import comparable
 from eval_pipeline.decisions import Objections, Standings, objections_to, standings_of
+from eval_pipeline.project import namespace_of
 from eval_pipeline.reports.brief import COLOURS
 from eval_pipeline.reports.report import TITLES
 from eval_pipeline.reports.rows import Colour
@@ -64,7 +65,7 @@ def findings_of(
     if golden is None:
         raise NotCurrent(outputs.version, "was evaluated on a golden table that is gone", outputs.suite)
     standings = standings_of(bench.rules_folder, compared)
-    with History(database_url(bench.project)) as history:
+    with History(database_url(bench.project), namespace_of(bench.project)) as history:
         points = history.points(outputs.suite, outputs.version)
     return Findings(
         bench.suite,

@@ -1,0 +1,1 @@
+"""A small RAG pipeline: documents, an index, answers, and what is published."""

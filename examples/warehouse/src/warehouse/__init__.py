@@ -1,0 +1,1 @@
+"""A warehouse with a table of what a model answered."""
