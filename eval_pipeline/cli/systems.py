@@ -4,8 +4,8 @@ import click
 
 from eval_pipeline.cli import completing
 from eval_pipeline.files import readable_json
-from eval_pipeline.loading import HERITAGE, family, find_suite
-from eval_pipeline.problems import bad_value
+from eval_pipeline.loading import HERITAGE, family, load_suites
+from eval_pipeline.problems import BadInput, bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.reports import systems_data, systems_table
 from eval_pipeline.stages import System, Workbench, compare_systems, systems_of
@@ -22,13 +22,21 @@ def command(suite: str, as_json: bool) -> None:
     view, the cases that were held out count. Nothing is kept.
     """
     project = Project.find()
-    named = [find_suite(project, name) for name in family(project, suite) or [suite]]
-    chosen = [each for each in named if systems_of(each)]
-    if not chosen:
+    suites, broken = load_suites(project, family(project, suite) or [suite])
+    chosen = [each for each in suites if systems_of(each)]
+    if not chosen and not broken:
         message = f"{suite} has no systems to choose among"
         raise bad_value("suite", message, "Name a suite whose parameters have `system`.")
-    benches = [Workbench(project, each) for each in chosen]
-    results = {bench: compare_systems(bench) for bench in benches}
+    results: dict[Workbench, list[System]] = {}
+    problems = [problem for each in broken.values() for problem in each]
+    for each in chosen:
+        bench = Workbench(project, each)
+        try:
+            results[bench] = compare_systems(bench)
+        except BadInput as bad:  # the other suites may have problems, too
+            problems += bad.problems
+    if problems:
+        raise BadInput(list(dict.fromkeys(problems)))
     if as_json:
         data = {bench.suite.name: systems_data(systems) for bench, systems in results.items()}
         say(readable_json(data))

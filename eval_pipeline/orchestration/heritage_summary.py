@@ -161,7 +161,9 @@ def _build_summary(project: Project) -> dg.AssetsDefinition:
 
 
 def refresh_summary_events(project: Project) -> list[dg.AssetMaterialization | dg.AssetCheckEvaluation]:
-    """The summary made anew outside of a run; what to tell Dagster of it."""
+    """The summary made anew outside of a run; what to tell Dagster of it, if it has such an asset."""
+    if not _present(project):
+        return []
     entries = summarize_heritage(project, Store(project.state))
     check = _targets_met(entries)
     return [

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval_pipeline.gates import Gate
-from eval_pipeline.numbers import number
+from eval_pipeline.numbers import counted, number
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import gate_label, units
 from eval_pipeline.stages import System
@@ -18,7 +18,7 @@ def systems_table(suite: Suite, systems: Sequence[System], gates: Mapping[str, G
     return Table(
         ("system", *(f"{name} ({gates[name].passes})" for name in metrics)),
         [(_name(each), *(_value(suite, each, metric) for metric in metrics)) for each in systems],
-        title=f"{suite.name}: {systems[0].summary.cases} cases{where}",
+        title=f"{suite.name}: {counted(systems[0].summary.cases, 'case')}{where}",
     )
 
 

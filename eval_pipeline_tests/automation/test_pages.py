@@ -11,7 +11,7 @@ from eval_pipeline.automation import build_page_sensor
 from eval_pipeline.automation.evaluations import CAUSE_TAG
 from eval_pipeline.decisions import Finding, Incidents
 from eval_pipeline.loading import suite_names
-from eval_pipeline.orchestration import evaluation_job
+from eval_pipeline.orchestration import evaluation_job, refresh_summary_events
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
 from eval_pipeline_tests.running import instance_in
@@ -98,6 +98,10 @@ def test_a_run_of_a_heritage_suite_makes_their_summary_anew(project: Project) ->
         assert watch.look() == [DASHBOARD, SUMMARY, SUMMARY]
         watch.finish(suite="review")
         assert watch.look() == [DASHBOARD]
+
+
+def test_a_project_without_heritage_suites_has_no_summary(toy: Project) -> None:
+    assert refresh_summary_events(toy) == []
 
 
 def test_an_incident_writes_the_dashboard(toy: Project) -> None:

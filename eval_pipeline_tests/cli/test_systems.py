@@ -47,6 +47,15 @@ def test_a_suite_without_systems_is_bad_input(two: Project, suite: str, reason: 
     assert reason in done.stderr
 
 
+def test_what_is_wrong_with_several_suites_is_told_at_once(two: Project) -> None:
+    for name in ("heritage_linking", "heritage_typing"):
+        (two.golden(name) / "cases" / "broken.json").write_text("[")
+    done = invoke(two, "systems", "heritage")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "heritage_linking/cases/broken.json" in done.stderr
+    assert "heritage_typing/cases/broken.json" in done.stderr
+
+
 def test_a_family_is_run_together_and_its_summary_refreshed(two: Project) -> None:
     assert family(two, "heritage") == ["heritage_linking", "heritage_typing"]
     assert family(two, "review") == []

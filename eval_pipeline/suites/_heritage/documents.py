@@ -1,12 +1,13 @@
 """Golden files as the heritage document has them: entries for several tasks, and entries without an id."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from eval_pipeline.files import Check, Violation, content_hash, no_checks, read_json, read_json_lines
+from eval_pipeline.files import Check, Located, Violation, content_hash, no_checks, read_json, read_json_lines
 from eval_pipeline.golden import JSON_LINES, JsonCases
 from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Case, Place
@@ -42,6 +43,12 @@ def made_id(file: str, *content: str) -> str:
     return f"{file}-{content_hash(content)[:12]}"
 
 
+def first_place(mention: str, text: str) -> int:
+    """Where a mention without an offset begins: first as words of their own, or else inside of others."""
+    whole = re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", text)
+    return whole.start() if whole else max(0, text.find(mention))
+
+
 def misplaced(mention: str, text: str, *path: str | int) -> Iterator[Violation]:
     """What is wrong with a mention that has no offset: it is to stand in its text, where the first counts."""
     if not mention.strip():
@@ -72,10 +79,36 @@ class ShapedCases:
         self._others = others
 
     def read(self, path: Path, problems: Problems) -> Iterator[tuple[Case[Any, Any], Place]]:
-        """The cases of one file."""
-        read = read_json_lines if path.suffix.lower() in JSON_LINES else read_json
-        first = next((each.record for each in read(path, dict[str, Any], Problems())), {})
-        shape = next((each for each in self._others if each.known_by in first), self._usual)
+        """The cases of one file, which has to have one."""
+        before, found = len(problems), False
+        shape = next((self._shape(each) for each, _ in _records(path)), self._usual)
+        read = read_json_lines if _has_lines(path) else read_json
         for entry, line in read(path, shape.entry, problems, shape.check):
             for case in shape.cases(entry, path.stem):
+                found = True
                 yield case, Place(path, line)
+        if len(problems) > before:
+            self._tell_others(path, shape, problems)
+        elif not found:
+            message = "no entry says anything for this suite"
+            problems.add(path, message, "Fill it in, or remove the file.", field=shape.known_by)
+
+    def _shape(self, entry: Mapping[str, Any]) -> Shape:
+        return next((each for each in self._others if each.known_by in entry), self._usual)
+
+    def _tell_others(self, path: Path, shape: Shape, problems: Problems) -> None:
+        """Why entries of another form than the first cannot be read."""
+        for entry, line in _records(path):
+            own = self._shape(entry).known_by
+            if own != shape.known_by and own in entry:
+                message = f"is of another form than the first entry, which has `{shape.known_by}`"
+                problems.add(path, message, "Give each form a file of its own.", line=line, field=own)
+
+
+def _has_lines(path: Path) -> bool:
+    return path.suffix.lower() in JSON_LINES
+
+
+def _records(path: Path) -> Iterator[Located[dict[str, Any]]]:
+    """The entries of a file as they stand there; what is wrong with them is told elsewhere."""
+    return (read_json_lines if _has_lines(path) else read_json)(path, dict[str, Any], Problems())

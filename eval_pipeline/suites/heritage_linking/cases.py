@@ -8,7 +8,14 @@ import msgspec
 from eval_pipeline.files import Violation
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import Description
-from eval_pipeline.suites._heritage.documents import CombinedEntry, Shape, ShapedCases, made_id, misplaced
+from eval_pipeline.suites._heritage.documents import (
+    CombinedEntry,
+    Shape,
+    ShapedCases,
+    first_place,
+    made_id,
+    misplaced,
+)
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -51,7 +58,7 @@ class FlatEntry(Description, frozen=True, kw_only=True):
 class Link(msgspec.Struct, frozen=True):
     """What a mention of an entry for several tasks stands for."""
 
-    wikidata_id: Name | None = None
+    wikidata_id: Name | None
     viaf_id: Name | None = None
     isil_code: Name | None = None
     ghcid: Name | None = None
@@ -130,7 +137,7 @@ def of_flat(entry: FlatEntry, file: str = "") -> GoldenEntry:
     mention = GoldenMention(
         "m1",
         entry.mention,
-        max(0, entry.context.find(entry.mention)),
+        first_place(entry.mention, entry.context),
         entry.gold_wikidata,
         entry.gold_viaf,
         entry.gold_isil,
@@ -145,11 +152,12 @@ def of_flat(entry: FlatEntry, file: str = "") -> GoldenEntry:
 
 def of_linked(entry: LinkedEntry, file: str = "") -> GoldenEntry:
     """An entry for several tasks as one for this; its mentions in the order of the text."""
-    links = [(entry.text.find(name), name, link or Link()) for name, link in entry.entity_linking.items()]
+    links = [
+        (first_place(name, entry.text), name, link or Link(None))
+        for name, link in entry.entity_linking.items()
+    ]
     mentions = [
-        GoldenMention(
-            f"m{number}", name, max(0, start), link.wikidata_id, link.viaf_id, link.isil_code, link.ghcid
-        )
+        GoldenMention(f"m{number}", name, start, link.wikidata_id, link.viaf_id, link.isil_code, link.ghcid)
         for number, (start, name, link) in enumerate(sorted(links, key=lambda each: each[:2]), 1)
     ]
     name = entry.id or made_id(file, entry.text)

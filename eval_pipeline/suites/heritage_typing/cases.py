@@ -74,6 +74,8 @@ def to_cases(entry: ClassifiedEntry, file: str) -> list[TypingCase]:
 
 def check_classified(entry: ClassifiedEntry) -> Iterator[Violation]:
     """What is wrong with the part of an entry that is for this task."""
+    if not entry.text.strip():
+        yield Violation(("text",), "is blank", "Give the text to classify.")
     for each in check_row(to_row(entry)):
         field = each.path[0]
         path = ("type_classification", field) if field == "secondary_types" else each.path

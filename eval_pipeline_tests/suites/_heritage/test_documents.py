@@ -164,7 +164,8 @@ def test_every_problem_of_flat_links_is_named(tmp_path: Path) -> None:
         (heritage_typing, {"type_classification": {"primary_type": "M", "secondary_types": ["M"]}},
          ["type_classification.secondary_types"]),
         (heritage_typing, {"custodian_type": "A"}, ["custodian_type"]),
-        (heritage_linking, {"entity_linking": {"Huis Westerzon": {}, "Delft": {"viaf_id": "V"}}},
+        (heritage_linking, {"entity_linking": {"Huis Westerzon": None,
+                                               "Delft": {"wikidata_id": None, "viaf_id": "V"}}},
          ["entity_linking.Huis Westerzon", "entity_linking.Delft.wikidata_id"]),
         (heritage_qa, {"qa_pairs": [{**SAMPLE["qa_pairs"][0], "answer": " ", "supporting_facts": []}]},
          ["qa_pairs[0].answer", "qa_pairs[0].supporting_facts"]),
@@ -193,3 +194,49 @@ def test_a_golden_folder_of_one_such_file_is_scored(suite: Suite, tmp_path: Path
     report = json.loads(done.stdout)
     assert report["metrics"][suite.headline] == 1.0
     assert report["metrics"]["error_rate"] == 0.0
+
+
+def test_a_mention_stands_for_words_of_their_own_first(tmp_path: Path) -> None:
+    inside = {**FLAT, "mention": "museum", "context": "Het Zoutmuseum is een museum."}
+    (case,), problems = read(heritage_linking.SUITE, tmp_path, [inside])
+    assert not problems
+    assert case.input.mentions[0].start == 22
+    (case,), _ = read(heritage_linking.SUITE, tmp_path, [{**inside, "context": "Het Zoutmuseum."}])
+    assert case.input.mentions[0].start == 8
+
+
+def test_a_link_without_an_entry_is_nil_only_where_it_says_so(tmp_path: Path) -> None:
+    silent = {**SAMPLE, "entity_linking": {"Delft": {}, "1800": {"wikidata_id": None}, "kunst": None}}
+    cases, problems = read(heritage_linking.SUITE, tmp_path, silent)
+    assert not cases
+    assert [(each.field, each.message) for each in problems] == [
+        ("entity_linking.Delft.wikidata_id", "is missing")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("suite", "part"), [(heritage_linking.SUITE, "entity_linking"), (heritage_qa.SUITE, "qa_pairs")]
+)
+def test_a_file_that_says_nothing_for_a_suite_does_not_pass(suite: Suite, part: str, tmp_path: Path) -> None:
+    empty = {**SAMPLE, "id": "eval_002", part: type(SAMPLE[part])()}
+    cases, problems = read(suite, tmp_path, [empty])
+    assert not cases
+    assert [(each.field, each.message) for each in problems] == [
+        (part, "no entry says anything for this suite")
+    ]
+    cases, problems = read(suite, tmp_path, [empty, SAMPLE])
+    assert (len(cases), problems) == (1, [])
+
+
+def test_entries_of_another_form_than_the_first_are_told_apart(tmp_path: Path) -> None:
+    for content, field in (([FLAT, SAMPLE], "entity_linking"), ([SAMPLE, FLAT], "mention")):
+        cases, problems = read(heritage_linking.SUITE, tmp_path, content)
+        assert len(cases) == 1
+        (told,) = [each for each in problems if "another form" in each.message]
+        assert (told.field, told.remedy) == (field, "Give each form a file of its own.")
+
+
+def test_a_blank_text_cannot_be_classified(tmp_path: Path) -> None:
+    cases, problems = read(heritage_typing.SUITE, tmp_path, {**SAMPLE, "text": " "})
+    assert not cases
+    assert [(each.field, each.message) for each in problems] == [("text", "is blank")]
