@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
 
-from eval_pipeline.__main__ import main
 from eval_pipeline.decisions import Finding, Incident, Survey, look_at_production, survey_of
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import FIGURES, EventStore, Production, event_table, measure_day, open_ingest
@@ -25,6 +23,7 @@ from eval_pipeline_tests.browsing import axe_script, browser
 from eval_pipeline_tests.conftest import TOY, copy_toy
 from eval_pipeline_tests.monitoring.events_of import HOUR, MONDAY, drop, flat
 from eval_pipeline_tests.reports.page.test_dashboard import HOSTILE, in_browser
+from eval_pipeline_tests.running import invoke
 
 VERSIONS = ("guess-v1.0", HOSTILE)
 
@@ -77,36 +76,26 @@ def written(project: Project, survey: Survey) -> Path:
     return path
 
 
-def asked(project: Project, monkeypatch: pytest.MonkeyPatch, *words: str) -> Any:
+def asked(project: Project, *words: str) -> Any:
     """What a command says, as data."""
-    monkeypatch.setenv("EVAL_PIPELINE_ROOT", str(project.root))
-    monkeypatch.setenv("EVAL_PIPELINE_STATE", str(project.state))
-    done = CliRunner().invoke(main, [*words, "--json"], catch_exceptions=False)
-    return json.loads(done.stdout)
+    return json.loads(invoke(project, *words, "--json").stdout)
 
 
-def test_numbers_are_those_of_the_command(
-    project: Project, survey: Survey, written: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_are_those_of_the_command(project: Project, survey: Survey, written: Path) -> None:
     (served,) = survey.served
-    by_hour = asked(project, monkeypatch, "production", "toy", "--days", "7", "--by", "hour")
-    (week,) = asked(project, monkeypatch, "production", "toy", "--days", "7")
+    by_hour = asked(project, "production", "toy", "--days", "7", "--by", "hour")
+    (week,) = asked(project, "production", "toy", "--days", "7")
     hours, days = panels(served, ())
     drawn = {panel.figure: panel for panel in (*hours, *days) if panel.figure}
     for name in ("requests_per_minute", "latency_p95_ms", "error_rate", "mean_confidence"):
         assert [mark.value for mark in drawn[name].lines[0].marks] == [
             row["figures"][name] for row in by_hour
         ]
-        assert (
-            drawn[name].value
-            == asked(project, monkeypatch, "production", "toy", "--days", "28")[0]["figures"][name]
-        )
+        assert drawn[name].value == week["figures"][name]
     text = written.read_text()
     for name in LATELY:
         assert f'<span class="value">{number(week["figures"][name], FIGURES[name].unit)}</span>' in text
-    groups = asked(
-        project, monkeypatch, "production", "toy", "--days", "7", "--by", "version", "--by", "model"
-    )
+    groups = asked(project, "production", "toy", "--days", "7", "--by", "version", "--by", "model")
     assert {(each["version"], each["model"]): each["figures"] for each in groups} == {
         (each.version, each.model): each.values for each in served.groups
     }
@@ -119,12 +108,10 @@ def test_lines_of_versions_and_models_add_up(survey: Survey) -> None:
         assert sum(of[step].requests for of in served.hours.groups.values()) == whole.requests == 60
 
 
-def test_quality_is_that_of_the_command(
-    project: Project, survey: Survey, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quality_is_that_of_the_command(project: Project, survey: Survey) -> None:
     (served,) = survey.served
     assert served.sampled is not None
-    found = asked(project, monkeypatch, "quality", "toy", "--days", "7")["estimates"]
+    found = asked(project, "quality", "toy", "--days", "7")["estimates"]
     assert {name: each["value"] for name, each in found.items()} == {
         name: each.value for name, each in served.sampled.together.estimates.items()
     }
