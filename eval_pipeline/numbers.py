@@ -48,6 +48,15 @@ def limit(value: float, unit: Unit = "fraction") -> str:
     return f"{before}{value * (100 if unit == 'fraction' else 1):,.10g}{behind}"
 
 
+def rough(value: float, unit: Unit = "fraction") -> str:
+    """A round number of a scale in few characters: `20 k`, `50 M`; milliseconds stay as they are."""
+    before, behind = _SIGNS[unit]
+    for least, size, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if unit != "milliseconds" and abs(value) >= least:
+            return f"{before}{value / size:,.10g} {letter}{behind}"
+    return limit(value, unit)
+
+
 def bare(value: float, unit: Unit = "fraction") -> str:
     """A value without its unit."""
     scaled = value * 100 if unit == "fraction" else value

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_pipeline.numbers import Unit, change, counted, limit, number
+from eval_pipeline.numbers import Unit, change, counted, limit, number, rough
 
 UNITS: list[Unit] = ["fraction", "points", "number"]
 
@@ -87,6 +87,15 @@ def test_opposite_changes_differ_in_their_sign_only(value: float, unit: Unit) ->
 )
 def test_limit(value: float, unit: Unit, shown: str) -> None:
     assert limit(value, unit) == shown
+
+
+def test_numbers_of_a_scale_are_short() -> None:
+    assert [rough(value, "number") for value in (0.5, 9000.0, 20_000.0, 4e6, 2e9)] == [
+        "0.5", "9,000", "20 k", "4 M", "2 G"
+    ]  # fmt: skip
+    assert rough(20_000.0, "milliseconds") == "20,000 ms"
+    assert rough(4e6, "dollars") == "$4 M"
+    assert rough(0.25) == "25 %"
 
 
 @pytest.mark.parametrize(

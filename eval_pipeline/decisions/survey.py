@@ -14,10 +14,12 @@ from eval_pipeline.decisions.incidents import Incident, Incidents
 from eval_pipeline.decisions.objections import Objections, Standings
 from eval_pipeline.decisions.proposals import live_proposals
 from eval_pipeline.decisions.results import objections_to, standings_of
+from eval_pipeline.decisions.served import Served, served_by
 from eval_pipeline.engines import Journal, Usage
 from eval_pipeline.gates import Gate
 from eval_pipeline.golden import golden_hash, read_cases, resources_folder, unsigned_changes
 from eval_pipeline.loading import load_suites, suite_names
+from eval_pipeline.monitoring import read_production
 from eval_pipeline.problems import BadInput, Problem, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, load_prompts, prompt_name, version_order, versions_in
@@ -92,6 +94,10 @@ class Survey:
     """The open ones first, then the latest."""
     usage: tuple[Usage, ...]
     """What metered calls cost, by suite, version, day and engine."""
+    served: tuple[Served, ...] = ()
+    """What users got of the suites that have events."""
+    problems: tuple[Problem, ...] = ()
+    """Why nobody can say what users got."""
 
 
 def survey_of(project: Project, now: datetime.datetime | None = None) -> Survey:
@@ -110,7 +116,12 @@ def survey_of(project: Project, now: datetime.datetime | None = None) -> Survey:
     with Incidents(url) as incidents:
         known = tuple(incidents.all(MOST_INCIDENTS))
     gone = tuple(name for name in Store(project.state).suites() if name not in names)
-    return Survey(now or datetime.datetime.now(datetime.UTC), looked, gone, known, _usage(url))
+    attempts = _Attempts()
+    served: tuple[Served, ...] = attempts.read(
+        lambda: served_by(project, suites, read_production(project)), ()
+    )
+    moment = now or datetime.datetime.now(datetime.UTC)
+    return Survey(moment, looked, gone, known, _usage(url), served, tuple(attempts.problems))
 
 
 def _usage(url: str) -> tuple[Usage, ...]:

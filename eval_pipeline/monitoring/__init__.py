@@ -10,7 +10,7 @@ from eval_pipeline.monitoring.alerts import (
     watch_figures,
     watch_quality,
 )
-from eval_pipeline.monitoring.cells import stale_days
+from eval_pipeline.monitoring.cells import CONFIDENCE, stale_days
 from eval_pipeline.monitoring.events import (
     EVENT_FIELDS,
     FEEDBACK_FIELDS,
@@ -50,14 +50,15 @@ from eval_pipeline.monitoring.targets import Aim, aims_of
 
 # fmt: off
 __all__ = [
-    "ACCEPTED", "ALERTS", "ALERT_NAMES", "EVENT_FIELDS", "FEEDBACK_FIELDS", "FIGURES", "OBSERVED", "TEXTS",
-    "Aim", "Alert", "Contrast", "Delivery", "Estimate", "EventStore", "Figures", "FileOutcome", "Group",
-    "Ingest", "KnownFile", "Ledger", "MeasuredDay", "Measuring", "Production", "Quality", "Quarantined",
-    "Refusal", "Sample", "SampleInfo", "Sampling", "Segment", "Spread", "Staging", "SuiteProduction",
-    "Target", "VersionContrast", "Watched", "aims_of", "alerts_for", "canaries_of", "check_production",
-    "contrast_versions", "event_schema", "event_table", "every_measure", "feedback_schema", "feedback_table",
-    "figures_of", "list_sources", "mask_column", "mask_text", "measure_day", "measured_days", "open_ingest",
-    "plan_for", "quality_of", "read_production", "reads_figures", "rows_of", "sample_of", "stale_days",
-    "stale_samples", "watch_figures", "watch_quality", "write_simulated",
+    "ACCEPTED", "ALERTS", "ALERT_NAMES", "CONFIDENCE", "EVENT_FIELDS", "FEEDBACK_FIELDS", "FIGURES",
+    "OBSERVED", "TEXTS", "Aim", "Alert", "Contrast", "Delivery", "Estimate", "EventStore", "Figures",
+    "FileOutcome", "Group", "Ingest", "KnownFile", "Ledger", "MeasuredDay", "Measuring", "Production",
+    "Quality", "Quarantined", "Refusal", "Sample", "SampleInfo", "Sampling", "Segment", "Spread", "Staging",
+    "SuiteProduction", "Target", "VersionContrast", "Watched", "aims_of", "alerts_for", "canaries_of",
+    "check_production", "contrast_versions", "event_schema", "event_table", "every_measure",
+    "feedback_schema", "feedback_table", "figures_of", "list_sources", "mask_column", "mask_text",
+    "measure_day", "measured_days", "open_ingest", "plan_for", "quality_of", "read_production",
+    "reads_figures", "rows_of", "sample_of", "stale_days", "stale_samples", "watch_figures",
+    "watch_quality", "write_simulated",
 ]
 # fmt: on

@@ -22,10 +22,14 @@ from eval_pipeline.reports.charts import (
 WIDTH, HEIGHT = 460, 190
 LEFT, RIGHT, TOP, BOTTOM = 58, 62, 12, 24
 HEAD, LEGEND_ROW = 30, 17
+EDGE = 16
+"""Pixels at the right of a chart whose zones have no names."""
 LONGEST_NAME = 60
 LEAST_APART = 13
 """Pixels between two labels of the scale."""
 LINE_COLOURS = (BLUE, PURPLE, TEAL, RUST, PINK, OLIVE)
+SPAN_ROWS = 3
+"""So many spans at once are told apart by the height of their bars."""
 OPACITY = {"excellent": 0.36, "pass": 0.26, "between": 0.22, "fail": 0.2}
 """Of the bands: the best is the fullest."""
 
@@ -45,6 +49,8 @@ class Line(NamedTuple):
     pieces: Sequence[Sequence[Mark]]
     filled: bool = True
     """Whether its marks are, or only rings."""
+    dotted: bool = True
+    """Whether each value is a mark, or only one that has no neighbours."""
 
     @property
     def marks(self) -> list[Mark]:
@@ -60,6 +66,22 @@ class Band(NamedTuple):
     high: float
 
 
+class Span(NamedTuple):
+    """A stretch of places that something is known of."""
+
+    start: float
+    end: float
+    colour: str
+
+
+class Axes(NamedTuple):
+    """What stands behind lines over time: thin lines at values and moments, and spans."""
+
+    values: Sequence[float]
+    moments: Sequence[tuple[float, str]]
+    spans: Sequence[Span] = ()
+
+
 class Scale(NamedTuple):
     """Where places and values lie on a chart."""
 
@@ -67,7 +89,7 @@ class Scale(NamedTuple):
     low: float
     high: float
 
-    def x(self, place: int) -> float:
+    def x(self, place: float) -> float:
         """From the left, in pixels."""
         room = WIDTH - LEFT - RIGHT
         return LEFT + (room / 2 if self.places < 2 else 8 + (room - 16) * place / (self.places - 1))
@@ -87,18 +109,20 @@ def trend_lines(
     baseline: float | None = None,
     dates: tuple[str, str] = ("", ""),
     title: str = "",
+    axes: Axes | None = None,
 ) -> str:
-    """Lines over zones. With a title it explains itself: what each line is stands below."""
+    """Lines over zones or axes. With a title it explains itself: what each line is stands below."""
     legend = list(legend_of(lines, baseline=baseline is not None)) if title else []
     head = HEAD if title else 0
+    width = WIDTH - RIGHT + EDGE if axes else WIDTH
     height = head + HEIGHT + LEGEND_ROW * len(legend)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-        f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="11">{BACKGROUND}',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">{BACKGROUND}',
         f'<text x="8" y="20" font-size="13" font-weight="bold">{escape(title)}</text>' if title else "",
         f'<g transform="translate(0 {head})">',
         *(_band(band, scale) for band in bands),
-        *_ticks(bands, scale, shown),
+        *(_axes(axes, scale, shown) if axes else _ticks(bands, scale, shown)),
         _baseline(baseline, scale) if baseline is not None else "",
         *(_line(line, colour, scale) for line, colour in coloured(lines)),
         f'<text x="{LEFT}" y="{HEIGHT - 6}">{escape(dates[0])}</text>',
@@ -169,6 +193,23 @@ def _ticks(bands: Sequence[Band], scale: Scale, shown: Callable[[float], str]) -
             yield f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{escape(shown(value))}</text>'
 
 
+def _axes(axes: Axes, scale: Scale, shown: Callable[[float], str]) -> Iterator[str]:
+    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+    for row, span in enumerate(axes.spans):
+        x, width = scale.x(span.start), max(scale.x(span.end) - scale.x(span.start), 1.5)
+        drawn = f'x="{x:.1f}" width="{width:.1f}" fill="{span.colour}"'
+        yield f'<rect y="{TOP}" height="{bottom - TOP}" {drawn} fill-opacity="0.12"/>'
+        yield f'<rect y="{TOP + 4 * (row % SPAN_ROWS)}" height="3" {drawn}/>'
+    lines = [f"M{LEFT} {scale.y(value):.1f}H{right}" for value in axes.values]
+    lines += [f"M{scale.x(place):.1f} {TOP}V{bottom}" for place, _ in axes.moments]
+    yield f'<path d="{"".join(lines)}" stroke="#90a4ae" stroke-opacity="0.6" stroke-width="0.7" fill="none"/>'
+    for value in axes.values:
+        y = scale.y(value) + 4
+        yield f'<text x="{LEFT - 6}" y="{y:.1f}" text-anchor="end">{escape(shown(value))}</text>'
+    for moment, text in axes.moments:
+        yield f'<text x="{scale.x(moment):.1f}" y="{HEIGHT - 6}" text-anchor="middle">{escape(text)}</text>'
+
+
 def _baseline(value: float, scale: Scale) -> str:
     y = f"{scale.y(value):.1f}"
     return f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="{INK}" stroke-dasharray="5 4" fill="none"/>'
@@ -180,19 +221,17 @@ def _line(line: Line, colour: str, scale: Scale) -> str:
         for piece in line.pieces
         if len(piece) > 1
     )
-    dots = "".join(f"M{scale.x(mark.place):.1f} {scale.y(mark.value):.1f}h0" for mark in line.marks)
+    marks = [mark for piece in line.pieces if line.dotted or len(piece) == 1 for mark in piece]
+    dots = "".join(f"M{scale.x(mark.place):.1f} {scale.y(mark.value):.1f}h0" for mark in marks)
     ends = "".join(
         f"M{scale.x(mark.place):.1f} {scale.y(mark.interval[0]):.1f}V{scale.y(mark.interval[1]):.1f}"
         for mark in line.marks
         if mark.interval
     )
     whiskers = f'<path d="{ends}" stroke="{colour}" stroke-opacity="0.5" fill="none"/>' if ends else ""
-    joined = (
-        f'<path d="{path}" stroke="{colour}" stroke-width="{2.4 if line.filled else 1.4}" fill="none"/>'
-        if path
-        else ""
-    )
-    return whiskers + joined + _dots(dots, colour, line.filled)
+    thickness = 2.4 if line.filled and line.dotted else 1.4
+    joined = f'<path d="{path}" stroke="{colour}" stroke-width="{thickness}" fill="none"/>' if path else ""
+    return whiskers + joined + (_dots(dots, colour, line.filled) if dots else "")
 
 
 def _dots(path: str, colour: str, filled: bool) -> str:

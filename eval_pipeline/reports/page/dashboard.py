@@ -11,6 +11,7 @@ from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.page.html import (
     Html,
     bullets,
+    card,
     cell,
     chart,
     command,
@@ -20,6 +21,7 @@ from eval_pipeline.reports.page.html import (
     table,
     unfolding,
 )
+from eval_pipeline.reports.page.production import ANCHOR, production
 from eval_pipeline.reports.page.shell import document, main, masthead
 from eval_pipeline.reports.page.trends import prompts_of, trend_figures
 from eval_pipeline.reports.page.verdicts import LONGEST_LINE, MOST_LINES, Links, verdict
@@ -53,11 +55,13 @@ def dashboard(survey: Survey, links: Links) -> str:
         [
             masthead("Evaluations", element("span", "as of ", _time(at, moment(at)), class_="muted")),
             main(
+                _parts(survey),
                 _cards(survey, rows),
                 _filters(survey, rows),
                 section("Versions in use", _stands(survey, rows, links), anchor="versions"),
                 section("What waits for somebody", _tasks(survey), anchor="tasks"),
                 *(_suite(each, rows, survey, links) for each in survey.suites),
+                production(survey),
                 section("Incidents", _incidents(survey), anchor="incidents"),
                 section("What metered calls cost", _costs(survey), anchor="costs"),
             ),
@@ -74,6 +78,15 @@ def dashboard(survey: Survey, links: Links) -> str:
         ]
     )
     return document("Evaluations", body, ("dashboard.js",))
+
+
+def _parts(survey: Survey) -> Html:
+    """Where the parts of the page begin."""
+    parts = {"versions": "Versions in use", "tasks": "What waits for somebody"}
+    parts |= {ANCHOR: f"Production ({counted(len(survey.served), 'suite')} with events)"}
+    parts |= {"incidents": "Incidents", "costs": "Costs"}
+    links = (element("a", title, href=f"#{anchor}") for anchor, title in parts.items())
+    return element("nav", *links, aria_label="parts of this page")
 
 
 def _zones() -> Iterator[str]:
@@ -109,12 +122,7 @@ def _cards(survey: Survey, rows: Sequence[Stand]) -> Html:
         ("cost, latest day", *_latest_cost(survey)),
         ("oldest answers", since(min(answered, default=""), survey.at), "of the versions in use"),
     ]
-    return element("div", *(_card(*each) for each in cards), class_="cards even")
-
-
-def _card(what: str, value: str, more: str) -> Html:
-    parts = (("what", what), ("value", value), ("more", more))
-    return element("div", *(element("span", flat(text), class_=name) for name, text in parts), class_="card")
+    return element("div", *(card(*each) for each in cards), class_="cards even")
 
 
 def _few(names: Sequence[str]) -> str:

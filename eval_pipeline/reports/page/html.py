@@ -117,3 +117,9 @@ def command(text: str) -> Html:
         "button", "copy", type="button", class_="copy", data_copy=text, aria_label=f"copy {text}"
     )
     return element("div", element("code", text), button, class_="command")
+
+
+def card(what: str, value: str, more: str) -> Html:
+    """A number with its name above it, and what is to be said about it below."""
+    parts = (("what", what), ("value", value), ("more", more))
+    return element("div", *(element("span", flat(text), class_=name) for name, text in parts), class_="card")
