@@ -19,16 +19,20 @@ from eval_pipeline.monitoring import (
     MeasuredDay,
     Production,
     Quality,
+    Watched,
     aims_of,
+    alerts_for,
     every_measure,
     figures_of,
     measure_day,
     quality_of,
+    watch_figures,
 )
 from eval_pipeline.numbers import counted, number
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
 
+HOUR = datetime.timedelta(hours=1)
 MOST = 5
 """Rows of a table on one page."""
 SHOWN = (
@@ -66,6 +70,8 @@ class Week(NamedTuple):
     figures: Figures | None
     before: Figures | None
     aims: Sequence[Aim]
+    crossed: Sequence[Watched]
+    """The hours in which the limit of an alert was crossed, in order of time."""
     quality: Quality | None
     lowest: Sequence[Lowest]
     disliked: Mapping[str, int]
@@ -97,6 +103,7 @@ def week_of(project: Project, suite: Suite, production: Production, end: datetim
         )
         days = [day for day in store.days(suite.name) if start.date() <= day <= end.date()]
         measured = [measure_day(project, store, suite, day, production) for day in days]
+        crossed = list(_crossed(store, suite, production, start, end))
         disliked: Counter[str] = Counter()
         comments: list[str] = []
         lowest = {each.request: each for each in lowest_answers(suite, measured)}
@@ -115,6 +122,7 @@ def week_of(project: Project, suite: Suite, production: Production, end: datetim
         now,
         then,
         aims_of(now, production.of(suite.name).targets) if now else [],
+        crossed,
         quality_of(suite, measured),
         list(lowest.values()),
         dict(sorted(disliked.items(), key=lambda each: (-each[1], each[0]))[:MOST]),
@@ -123,6 +131,20 @@ def week_of(project: Project, suite: Suite, production: Production, end: datetim
         len(files_of(project, suite.name)),
         sum(queue.queue not in rated for queue in queues_of(project, suite.name)),
     )
+
+
+def _crossed(
+    store: EventStore,
+    suite: Suite,
+    production: Production,
+    start: datetime.datetime,
+    end: datetime.datetime,
+) -> Iterator[Watched]:
+    """The hours of which an alert told; those with longer windows show in the week's own figures."""
+    hourly = [each for each in alerts_for(production.of(suite.name).alerts) if each.window == HOUR]
+    for figures in figures_of(store, suite.name, start, end, production.closes_after_days, ["hour"]):
+        watched = (watch_figures(alert, figures, figures.end) for alert in hourly)
+        yield from (each for each in watched if each.state == "crossed")
 
 
 def lowest_answers(suite: Suite, days: Iterable[MeasuredDay], most: int = MOST) -> list[Lowest]:
@@ -150,6 +172,12 @@ def _beginning(request: Request) -> str:
 
 
 def _look_at_figures(week: Week) -> Iterator[str]:
+    hours: dict[str, list[Watched]] = {}
+    for each in week.crossed:
+        hours.setdefault(each.alert.name, []).append(each)
+    for name, (first, *others) in hours.items():
+        began = f"{first.at - HOUR:%Y-%m-%d %H:%M} UTC"
+        yield f"{name} was beyond its limit for {counted(1 + len(others), 'hour')}, first from {began}."
     for aim in week.aims:
         if not aim.met:
             yield f"{aim.text}."
@@ -174,6 +202,6 @@ def _look_at_answers(week: Week) -> Iterator[str]:
     if week.lowest:
         yield f"The lowest sampled answers may be cases: eval-pipeline cases suggest {week.suite.name}."
     if week.suggestions:
-        yield f"{counted(week.suggestions, 'suggested case')} wait for a decision: eval-pipeline cases list."
+        yield f"To be decided: {counted(week.suggestions, 'suggested case')} (eval-pipeline cases list)."
     if week.waiting:
-        yield f"{counted(week.waiting, 'queue')} of answers wait for raters."
+        yield f"To be rated: {counted(week.waiting, 'queue')} of answers."

@@ -17,7 +17,8 @@ import msgspec
 
 from eval_pipeline.files import content_hash, replacing
 from eval_pipeline.monitoring.databases import in_memory
-from eval_pipeline.monitoring.keeping import TIES, EventStore
+from eval_pipeline.monitoring.events import FEEDBACK_TIES, TIES, first_of_each
+from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Segment
 from eval_pipeline.monitoring.sketch import bucket_sql
 
@@ -162,9 +163,7 @@ def _view_once(
     different = f"SELECT count(*) = count(DISTINCT hash(hour, request_id)) FROM ({all_})"
     row = connection.execute(different).fetchone()
     if row is None or not row[0]:
-        ties = ", ".join(f'"{name}" DESC NULLS LAST' for name in TIES)
-        first = f"row_number() OVER (PARTITION BY hour, request_id ORDER BY {ties})"
-        all_ = f"SELECT * FROM ({all_}) QUALIFY {first} = 1"
+        all_ = f"SELECT * FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
     connection.execute(f"CREATE TEMP VIEW once AS {all_}")
 
 
@@ -181,7 +180,7 @@ def _rated(
             POINTS,
             f"""WITH feedback AS (
                 SELECT * FROM read_parquet([{files}])
-                QUALIFY row_number() OVER (PARTITION BY feedback_id ORDER BY "at" DESC, points DESC) = 1),
+                {first_of_each("feedback_id", FEEDBACK_TIES)}),
             last AS (
                 SELECT * FROM once WHERE trace_id IS NOT NULL
                 QUALIFY row_number() OVER (PARTITION BY trace_id ORDER BY "at" DESC, request_id DESC) = 1),

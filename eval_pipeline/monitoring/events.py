@@ -45,7 +45,7 @@ EVENT_FIELDS = (
     Field("session", "text", "A pseudonym of the session."),
     Field("experiment", "text", "The experiment that chose the version at random; null where none did."),
     Field("simulated", "flag", "Whether the event comes from the simulator.", True),
-    Field("completeness", "count", "Fields with a value: of two events with an id, more count.", True),
+    Field("completeness", "count", "Fields with a value, texts aside: of two with an id, more count.", True),
 )  # fmt: skip
 """An event as it is kept, in this order."""
 
@@ -65,6 +65,24 @@ TEXTS = ("input", "output", "retrieved")
 """Columns of an event that may hold long text: figures need none of them."""
 COMMENTS = ("comment",)
 """The same for feedback."""
+
+TIES = (
+    "completeness", "at", "latency_ms", "input_tokens", "output_tokens", "cost_usd", "error", "version",
+    "model", "concepts", "relationships", "confidences", "topic", "user", "session", "experiment", "trace_id",
+    "cost_estimated", "simulated",
+)  # fmt: skip
+"""What decides, in this order, which of several events with an id counts; after it, their texts do."""
+FEEDBACK_TIES = ("at", "points", "name", "request_id", "trace_id", "simulated")
+"""The same for feedback with an id."""
+
+
+def first_of_each(keys: str, ties: Iterable[str]) -> str:
+    """A condition in SQL that leaves one row for some keys: that with the largest values, null being least.
+
+    Together the values are all that a row has, so that no order of files and rows matters.
+    """
+    order = ", ".join(f'"{name}" DESC NULLS LAST' for name in ties)
+    return f"QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1"
 
 
 @functools.cache
@@ -97,12 +115,14 @@ def feedback_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 _COUNTED = ("concepts", "relationships")
-MEASURED = tuple(each.name for each in EVENT_FIELDS if not each.needed and each.name not in _COUNTED)
-"""The fields that make an event more complete."""
+MEASURED = tuple(
+    each.name for each in EVENT_FIELDS if not each.needed and each.name not in (*_COUNTED, *TEXTS)
+)
+"""The fields that make an event more complete. Texts do not: what figures are made of counts."""
 
 
 def completeness_of(row: Mapping[str, Any]) -> int:
-    """How many fields of an event have a value."""
+    """How many fields of an event have a value, texts aside."""
     return sum(row.get(name) is not None for name in MEASURED)
 
 

@@ -20,7 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from eval_pipeline.files import content_hash, remove
-from eval_pipeline.monitoring.events import COMMENTS, TEXTS, event_schema, event_table, feedback_schema
+from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.events import (
+    COMMENTS,
+    FEEDBACK_TIES,
+    TEXTS,
+    TIES,
+    event_schema,
+    event_table,
+    feedback_schema,
+    first_of_each,
+)
 from eval_pipeline.monitoring.ledger import (
     EVENTS,
     FEEDBACK,
@@ -52,11 +62,6 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _RANDOM = ("request_id", "trace_id", "user", "session", "feedback_id")
 """Columns that nothing makes smaller."""
 _DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
-TIES = (
-    "completeness", "at", "latency_ms", "input_tokens", "output_tokens", "cost_usd", "error", "version",
-    "model",
-)  # fmt: skip
-"""What decides, in this order, which of several events with an id counts."""
 
 
 class Staged(NamedTuple):
@@ -234,7 +239,9 @@ class EventStore:
         dataset = ds.dataset([self.path(each) for each in segments], schema=feedback_schema())
         at = ds.field("at")
         table = dataset.to_table(filter=(at >= pa.scalar(start)) & (at < pa.scalar(end)))
-        return _first_of_each(table, "feedback_id", ("at", "points", "name"))
+        if _repeats(table, "feedback_id"):
+            table = _first_of_each(table, "feedback_id", (*FEEDBACK_TIES, *COMMENTS))
+        return table.sort_by([("at", "ascending"), ("feedback_id", "ascending")])
 
     def path(self, segment: Segment) -> Path:
         """Where a segment lies."""
@@ -253,12 +260,17 @@ class EventStore:
 
         schema = event_schema()
         names = list(columns) if columns is not None else schema.names
-        needed = list(dict.fromkeys([*names, "request_id", *TIES]))
+        needed = list(dict.fromkeys([*names, "request_id", "at"]))
         dataset = ds.dataset([self.path(each) for each in segments], schema=schema)
         at = ds.field("at")
         # An event is one within its hour, wherever in the hour the range begins.
         within = (at >= pa.scalar(_hour_of(start))) & (at < pa.scalar(_hour_of(start) + HOUR))
-        table = _first_of_each(dataset.to_table(columns=needed, filter=within), "request_id", TIES)
+        table = dataset.to_table(columns=needed, filter=within)
+        if _repeats(table, "request_id"):
+            # Whoever wants no text gets the same values whichever text counts.
+            ties = (*TIES, *TEXTS) if set(TEXTS) & set(names) else TIES
+            table = dataset.to_table(columns=list(dict.fromkeys([*needed, *ties])), filter=within)
+            table = _first_of_each(table, "request_id", ties)
         if start > _hour_of(start) or end < _hour_of(start) + HOUR:
             table = table.filter((pc.field("at") >= pa.scalar(start)) & (pc.field("at") < pa.scalar(end)))
         return table.sort_by([("at", "ascending"), ("request_id", "ascending")]).select(names)
@@ -318,18 +330,23 @@ class EventStore:
         return len(orphans)
 
 
-def _first_of_each(table: pa.Table, key: str, ties: Sequence[str]) -> pa.Table:
-    """One row for each key: the one with the largest values of `ties`, in whatever order the rows come."""
-    import numpy as np
+def _repeats(table: pa.Table, key: str) -> bool:
+    """Whether any key is there more than once."""
     import pyarrow.compute as pc
 
-    if table.num_rows == pc.count_distinct(table[key]).as_py():
-        return table
-    order = [(key, "ascending"), *((name, "descending") for name in ties)]
-    ordered = table.take(pc.sort_indices(table, sort_keys=order))
-    keys = ordered[key].combine_chunks()
-    again = pc.equal(keys.slice(1), keys.slice(0, len(keys) - 1)).to_numpy(zero_copy_only=False)
-    return ordered.filter(np.concatenate(([True], ~again)))
+    return bool(table.num_rows > pc.count_distinct(table[key]).as_py())
+
+
+def _first_of_each(table: pa.Table, key: str, ties: Sequence[str]) -> pa.Table:
+    """One row for each key, in whatever order the rows come."""
+    import numpy as np
+    import pyarrow as pa
+
+    places = pa.array(np.arange(table.num_rows))
+    rows = table.select(dict.fromkeys([key, *ties])).append_column("place", places)  # noqa: F841
+    with in_memory() as connection:
+        first = connection.sql(f"SELECT place FROM (FROM rows {first_of_each(key, ties)}) ORDER BY place")
+        return table.take(first.to_arrow_table()["place"])
 
 
 def _by(table: pa.Table, keys: pa.ChunkedArray) -> Iterator[tuple[str, pa.Table]]:

@@ -104,15 +104,22 @@ def simulated_day(plan: Plan, day: datetime.date) -> Iterator[dict[str, Any]]:
     moments = sorted(
         midnight + datetime.timedelta(hours=hour, seconds=chance.random() * 3600) for hour in hours
     )
+    failed_in: set[int] = set()
     for number, at in enumerate(moments):
         unwell = day == plan.incident_day and at.hour in INCIDENT_HOURS
-        yield _event(plan, chance, f"sim-{plan.seed}-{plan.suite}-{day}-{number}", at, unwell=unwell)
+        failed = chance.random() < (INCIDENT_ERRORS if unwell else ORDINARY_ERRORS)
+        if not unwell and at.hour in failed_in:
+            # Two of an hour's few requests would be an incident that nobody planted.
+            failed = False
+        if failed:
+            failed_in.add(at.hour)
+        request = f"sim-{plan.seed}-{plan.suite}-{day}-{number}"
+        yield _event(plan, chance, request, at, unwell=unwell, failed=failed)
 
 
 def _event(
-    plan: Plan, chance: random.Random, request: str, at: datetime.datetime, *, unwell: bool
+    plan: Plan, chance: random.Random, request: str, at: datetime.datetime, *, unwell: bool, failed: bool
 ) -> dict[str, Any]:
-    failed = chance.random() < (INCIDENT_ERRORS if unwell else ORDINARY_ERRORS)
     latency = chance.lognormvariate(math.log(900), 0.35) * (6 if unwell else 1)
     exchange = chance.choice(plan.exchanges) if plan.exchanges else Exchange("", "")
     event: dict[str, Any] = {

@@ -25,23 +25,21 @@ def stretch_of(figures: Figures) -> str:
 
 
 def figure_table(rows: Sequence[Figures]) -> Table:
-    """Several stretches, versions or models: a row for each."""
+    """Several stretches, versions or models: a row for each.
+
+    All that tells rows apart is in the first column, which a narrow screen repeats.
+    """
     keys = [name for name in ("version", "model") if any(getattr(each, name) is not None for each in rows)]
     shown = [name for name in SHOWN if any(each.value(name) is not None for each in rows)]
     content = [
         (
-            stretch_of(each),
-            *(getattr(each, name) or "unknown" for name in keys),
+            " · ".join((stretch_of(each), *(getattr(each, name) or "unknown" for name in keys))),
             *(number(each.value(name), FIGURES[name].unit) for name in shown),
         )
         for each in rows
     ]
-    return Table(
-        ("UTC", *keys, *(name.replace("_", " ") for name in shown)),
-        content,
-        note=simulated_note(rows),
-        together=(("UTC", *keys),),
-    )
+    header = (" · ".join(("UTC", *keys)), *(name.replace("_", " ") for name in shown))
+    return Table(header, content, note=simulated_note(rows))
 
 
 def one_table(figures: Figures, aims: Sequence[Aim]) -> Table:

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from eval_pipeline.monitoring import Estimate, Quality, Target, VersionContrast, Watched, every_measure
+from eval_pipeline.monitoring import (
+    ACCEPTED,
+    Estimate,
+    Quality,
+    Target,
+    VersionContrast,
+    Watched,
+    every_measure,
+)
 from eval_pipeline.numbers import change, counted, number, probability
 from eval_pipeline.reports.rows import Cell, Colour, Table
 from eval_pipeline.suite import Suite
@@ -17,6 +25,7 @@ STATES = {
 def quality_table(suite: Suite, quality: Quality, targets: Mapping[str, Target]) -> Table:
     """Every measure with its interval, what it rests on, and its target."""
     about = {name: measure.about for name, measure in every_measure(suite).items()}
+    about[ACCEPTED] = "Rated answers that people accept ÷ rated answers."
     rows: list[tuple[str | Cell, ...]] = []
     for name, estimate in quality.estimates.items():
         target = targets.get(name)

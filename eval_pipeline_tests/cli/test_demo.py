@@ -17,7 +17,9 @@ import pytest
 
 from eval_pipeline.cli.demo import simulate_week
 from eval_pipeline.decisions import Incidents
-from eval_pipeline.monitoring import EventStore, figures_of
+from eval_pipeline.improvement import week_of
+from eval_pipeline.loading import find_suite
+from eval_pipeline.monitoring import EventStore, figures_of, read_production
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
 from eval_pipeline_tests.conftest import REPOSITORY
@@ -50,6 +52,10 @@ def test_the_simulated_week_has_one_incident_with_the_right_alerts_and_no_others
         opened = datetime.datetime.fromtimestamp(each.opened_at, datetime.UTC)
         assert (opened.date(), opened.hour) == (day + 4 * DAY, 11), each
         assert each.closed_at is not None
+    suite, production = find_suite(project, "decomposition"), read_production(project)
+    told = week_of(project, suite, production, at(last) + DAY).to_look_at
+    for name in ("error_rate", "latency_p95_ms"):
+        assert f"{name} was beyond its limit for 4 hours, first from {day + 4 * DAY} 10:00 UTC." in told
     before = sorted((project.root / "production" / "drop").iterdir())
     simulate_week(project, "decomposition")
     assert sorted((project.root / "production" / "drop").iterdir()) == before

@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import datetime
 import json
 
-from eval_pipeline.loading import suite_names
+import pytest
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from eval_pipeline.cli import production
+from eval_pipeline.loading import find_suite, suite_names
+from eval_pipeline.monitoring import open_ingest, plan_for, write_simulated
 from eval_pipeline.project import Project
 from eval_pipeline_tests.running import invoke
 
@@ -23,6 +30,27 @@ def test_a_simulated_week_is_taken_once_and_shows_its_incident(project: Project)
     assert worst["start"].startswith("2026-03-06")
     assert "rate_limited" in worst["errors"]
     assert "7 files taken with 1,400 events" in invoke(project, "events", "status").stdout
+
+
+def test_figures_fit_a_screen_and_every_row_says_what_it_is_of(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_for(project, find_suite(project, "decomposition"), datetime.date(2026, 3, 2), 1, 60, 1)
+    write_simulated(plan, project.root / "production" / "drop")
+    with open_ingest(project) as taking:
+        list(taking.files(now=True))
+    monkeypatch.setenv("EVAL_PIPELINE_ROOT", str(project.root))
+    monkeypatch.setenv("DAGSTER_HOME", str(project.state))
+    monkeypatch.setenv("COLUMNS", "80")
+    keys = {"hour": "2026-03-02 ", "day": "2026-03-02", "version": "decompose", "model": "simulated-model"}
+    for by, key in keys.items():
+        asked = ["decomposition", "--day", "2026-03-02", "--by", by]
+        done = CliRunner().invoke(production.command, asked, catch_exceptions=False)
+        parts = [part.splitlines() for part in done.output.split("\n\n")]
+        assert done.exit_code == 0
+        assert len(parts) > 1
+        assert all(part[0].startswith("UTC") and key in "".join(part[1:]) for part in parts)
+        assert max(map(cell_len, done.output.splitlines())) <= 80
 
 
 def test_every_suite_has_figures_or_says_that_it_has_no_events(project: Project) -> None:

@@ -11,7 +11,7 @@ from eval_pipeline.monitoring import (
     feedback_schema,
 )
 from eval_pipeline.monitoring.attributes import NAMES
-from eval_pipeline.monitoring.events import Field, completeness_of
+from eval_pipeline.monitoring.events import COMMENTS, FEEDBACK_TIES, TEXTS, TIES, Field, completeness_of
 from eval_pipeline_tests.conftest import REPOSITORY
 
 DOCUMENT = (REPOSITORY / "docs" / "production.md").read_text()
@@ -35,5 +35,12 @@ def test_every_attribute_is_documented(field: str) -> None:
 
 def test_absent_fields_are_null_and_more_of_them_is_less() -> None:
     bare = {"request_id": "r", "suite": "toy"}
-    assert completeness_of(bare) < completeness_of({**bare, "output": "x"})
+    assert completeness_of(bare) < completeness_of({**bare, "model": "x"})
+    assert completeness_of(bare) == completeness_of({**bare, "output": "x"})
     assert event_table([]).num_rows == 0
+
+
+def test_everything_that_a_row_has_decides_which_one_counts() -> None:
+    """Two that differ in anything are never told apart by chance."""
+    assert {"request_id", "suite", *TIES, *TEXTS} == {field.name for field in EVENT_FIELDS}
+    assert {"feedback_id", *FEEDBACK_TIES, *COMMENTS} == {field.name for field in FEEDBACK_FIELDS}

@@ -4,7 +4,9 @@ import gzip
 import os
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +16,9 @@ from eval_pipeline.monitoring import FileOutcome, figures_of, open_ingest
 from eval_pipeline.monitoring.batches import Context
 from eval_pipeline.monitoring.flat import FEW
 from eval_pipeline.project import Project
+from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, flat, lines
+from eval_pipeline_tests.postgres import Server
 
 MANY = [flat(number, topic="x" * 60) for number in range(1000)]
 """More than are read one by one."""
@@ -59,6 +63,46 @@ def test_renamed_and_delivered_again_it_counts_once(toy: Project) -> None:
         "part.jsonl": "taken",
     }
     assert counted(toy) == len(MANY)
+
+
+@pytest.mark.slow
+def test_a_ledger_on_postgresql_counts_once(
+    toy: Project, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(URL_VARIABLE, postgres.new_schema())
+    path = drop(toy, "a.jsonl", [*MANY, "{"])
+    taken = ingest(toy)["a.jsonl"]
+    assert (taken.outcome, taken.events, taken.refused) == ("taken", len(MANY), 1)
+    path.rename(path.with_name("b.jsonl"))
+    drop(toy, "again.jsonl.gz", gzip.compress(lines(MANY)))
+    assert {name: each.outcome for name, each in ingest(toy).items()} == {
+        "b.jsonl": "known",
+        "again.jsonl.gz": "taken",
+    }
+    assert ingest(toy) == {}
+    assert counted(toy) == len(MANY)
+    assert not list(toy.state.glob("*.sqlite*"))
+    with open_ingest(toy) as taking:
+        assert [line.line for line in taking.store.ledger.quarantined()] == [len(MANY) + 1]
+
+
+def test_a_drop_folder_elsewhere_counts_once(toy: Project) -> None:
+    files = fsspec.filesystem("memory")
+    folder = f"/{uuid4().hex}"
+    (toy.root / "production.yaml").write_text(f"drop: memory:/{folder}\n")
+    try:
+        files.pipe(f"{folder}/a.jsonl", lines(MANY))
+        assert ingest(toy)["a.jsonl"] == FileOutcome("a.jsonl", "taken", "flat", len(MANY))
+        files.mv(f"{folder}/a.jsonl", f"{folder}/b.jsonl")
+        files.pipe(f"{folder}/sub/again.jsonl.gz", gzip.compress(lines(MANY)))
+        assert {name: each.outcome for name, each in ingest(toy).items()} == {
+            "b.jsonl": "known",
+            "sub/again.jsonl.gz": "taken",
+        }
+        assert ingest(toy) == {}
+        assert counted(toy) == len(MANY)
+    finally:
+        files.rm(folder, recursive=True)
 
 
 def test_what_may_still_grow_waits(toy: Project) -> None:

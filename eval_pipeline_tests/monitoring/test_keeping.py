@@ -3,12 +3,17 @@ from __future__ import annotations
 import datetime
 import itertools
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from eval_pipeline.monitoring import Delivery, EventStore, event_table, feedback_table
+from eval_pipeline.monitoring import Delivery, EventStore, event_table, feedback_table, figures_of
 from eval_pipeline.monitoring.ledger import EVENTS
 
 MONDAY = datetime.datetime(2026, 3, 2, tzinfo=datetime.UTC)
@@ -20,9 +25,13 @@ def event(number: int, at: datetime.datetime, **fields: object) -> dict[str, obj
     return {"request_id": f"r{number}", "at": at, "suite": "toy", "latency_ms": 10.0, **fields}
 
 
+def opened(folder: Path) -> EventStore:
+    return EventStore(folder, f"sqlite:///{folder}/journal.sqlite")
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[EventStore]:
-    with EventStore(tmp_path, f"sqlite:///{tmp_path}/journal.sqlite") as store:
+    with opened(tmp_path) as store:
         yield store
 
 
@@ -65,10 +74,65 @@ def test_the_most_complete_event_counts_whatever_came_first(
     assert table.to_pylist() == [{"output": "yes", "latency_ms": 10.0}]
 
 
+TEXT = st.sampled_from([None, "", "a", "b"])
+PASSAGES = st.none() | st.lists(st.fixed_dictionaries({"id": TEXT, "text": TEXT}), max_size=2)
+DELIVERED = st.fixed_dictionaries(
+    {"input": TEXT, "output": TEXT, "retrieved": PASSAGES},
+    optional={
+        "topic": TEXT,
+        "concepts": st.sampled_from([None, 1, 2]),
+        "confidences": st.none() | st.lists(st.sampled_from([0.25, 0.5]), max_size=2),
+    },
+)
+
+
+def told(store: EventStore) -> tuple[Any, ...]:
+    """What the store and the figures say of the first hour, texts with and without each other."""
+    columns = [None, ["concepts", "confidences"], ["input"], ["output"], ["retrieved", "topic"]]
+    tables = [store.events("toy", MONDAY, MONDAY + HOUR, names).to_pylist() for names in columns]
+    return (*tables, figures_of(store, "toy", MONDAY, MONDAY + HOUR, 7))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(DELIVERED, min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_which_delivery_counts_depends_on_no_order(
+    rows: list[dict[str, object]], chance: random.Random
+) -> None:
+    """Also where they differ in nothing but texts, in one file or several."""
+    found = []
+    deliveries = [*(event(1, MONDAY, **row) for row in rows), event(2, MONDAY), event(3, MONDAY)]
+    for _ in range(3):
+        chance.shuffle(deliveries)
+        cut = chance.randrange(len(deliveries) + 1)
+        with (
+            TemporaryDirectory() as folder,
+            EventStore(Path(folder), f"sqlite:///{folder}/a.sqlite") as store,
+        ):
+            for name, part in (("first", deliveries[:cut]), ("second", deliveries[cut:])):
+                store.keep(event_table(part), name=name)
+            found.append(told(store))
+    whole, *parts, _ = found[0]
+    assert [len(table) for table in (whole, *parts)] == [3] * 5
+    assert all(
+        {name: row[name] for name in part} == part
+        for table in parts
+        for row, part in zip(whole, table, strict=True)
+    )
+    assert found[1:] == found[:-1]
+
+
+@pytest.mark.parametrize("field", ["input", "output", "retrieved"])
+def test_a_text_outweighs_no_figure(store: EventStore, field: str) -> None:
+    """A delivery with texts and without a latency does not take the latency away."""
+    text = [{"id": "p", "text": "said"}] if field == "retrieved" else "said"
+    store.keep(event_table([event(1, MONDAY, latency_ms=None, **{field: text}), event(1, MONDAY)]))
+    assert store.events("toy", MONDAY, MONDAY + HOUR, ["latency_ms"]).to_pylist() == [{"latency_ms": 10.0}]
+
+
 def test_an_hour_in_part_has_the_same_events(store: EventStore) -> None:
     """Which of two counts does not depend on where a range begins."""
     half = MONDAY + HOUR / 2
-    store.keep(event_table([event(1, MONDAY, output="whole"), event(1, half)]))
+    store.keep(event_table([event(1, MONDAY, model="whole"), event(1, half)]))
     assert ids(store, MONDAY, half) == ["r1"]
     assert ids(store, half, MONDAY + HOUR) == []
 
