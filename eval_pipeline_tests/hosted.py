@@ -107,8 +107,7 @@ def in_process() -> dg.JobDefinition:
 
 def in_processes() -> dg.JobDefinition:
     """The same, a process for each step, as by default."""
-    preloaded = {"forkserver": {"preload_modules": ["eval_pipeline.hosting"]}}
-    return _job(dg.multiprocess_executor.configured({"start_method": preloaded}))
+    return _job(dg.multiprocess_executor.configured({"start_method": {"spawn": {}}}))
 
 
 def _job(executor: dg.ExecutorDefinition) -> dg.JobDefinition:

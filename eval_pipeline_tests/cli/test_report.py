@@ -31,7 +31,7 @@ def test_it_is_written_beside_the_evaluation(project: Project) -> None:
     assert evaluation is not None
     file = Store(project.state).page_path(evaluation.identity)
     assert done.stdout.startswith(f"Report: {file.relative_to(project.root)} (0.")
-    assert len(nodes_of(file.read_text())["index"]["id"]) == 190
+    assert len(nodes_of(file.read_text())["index"]["id"]) == 950
 
 
 def test_twice_it_is_the_same_file(project: Project, tmp_path: Path) -> None:

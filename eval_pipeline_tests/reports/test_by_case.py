@@ -66,4 +66,4 @@ def test_as_data_each_diagnosis_has_its_names(scores: Scores) -> None:
         {"kind": "wrong_type", "expected": "A (archive)", "got": "L (library)"}
     ]
     assert data["typing-a-01"]["attributes"]["language"]
-    assert len(data) == 190
+    assert len(data) == 950

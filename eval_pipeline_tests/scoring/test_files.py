@@ -21,7 +21,7 @@ PROJECT = Project.find()
 SUITES = {
     suite.name: suite
     for suite in load_suites(PROJECT, suite_names(PROJECT))[0]
-    if ".jsonl" in reader_of(suite).suffixes
+    if ".jsonl" in reader_of(suite).suffixes and [*PROJECT.golden(suite.name).glob("cases/*.json*")]
 }
 
 

@@ -124,9 +124,9 @@ def main(golden: Path) -> None:
         for line in built[CASES_FILE].splitlines()
     )
     passages = built[f"resources/{PASSAGES_FILE}"].count("\n")
-    print(
+    sys.stdout.write(
         f"{taken['answerable']} answerable and {taken['unanswerable']} unanswerable questions, "
-        f"{passages:,} passages"
+        f"{passages:,} passages\n"
     )
 
 

@@ -229,7 +229,7 @@ def test_a_cell_of_the_confusion_matrix_leads_to_its_cases(watched: Watched, pro
     cell = page.locator(".confusion td.wrong a").first
     expected = int(cell.inner_text())
     cell.click()
-    expect(page.locator("#count")).to_have_text(f"{expected} of 190 cases")
+    expect(page.locator("#count")).to_have_text(f"{expected} of 950 cases")
     assert "0 of 1" in page.locator("#list tbody").inner_text()
 
 

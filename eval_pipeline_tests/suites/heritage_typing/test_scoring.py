@@ -189,8 +189,8 @@ def test_a_split_is_scored_on_request() -> None:
     arguments = ("score", "heritage_typing", "--golden", folder, "--outputs", outputs, "--json")
     everything = json.loads(invoke(project, *arguments).stdout)
     test = json.loads(invoke(project, *arguments, "--set", "split=test").stdout)
-    assert everything["cases"] == 190
-    assert 0 < test["cases"] < 190
+    assert everything["cases"] == 950
+    assert 0 < test["cases"] < 950
     assert test["metrics"]["accuracy"] == everything["groups"]["split"]["test"]["accuracy"]
     for value in ("exam", "[" * 20_000, "[" * 500 + "]" * 500):
         unknown = invoke(project, *arguments, "--set", f"split={value}")
