@@ -92,4 +92,4 @@ def test_it_runs_on_all_golden_cases_and_never_invents() -> None:
         outputs = {
             each.case.id: {"answer": answer(each.case.input, parameters, None).answer} for each in golden
         }
-        assert values(SUITE, golden, outputs)["faithfulness"] > 0.98
+        assert values(SUITE, golden, outputs)["faithfulness"] == pytest.approx(1, abs=0.02)
