@@ -23,8 +23,7 @@ Load = Callable[[Context], Any]
 def rows_loader(rows: str | Load, folder: Path) -> Load | None:
     """What loads rows: None for the host's IO manager, else a file's path or `module:function(context)`.
 
-    `{partition}` in a path stands for the partition's key, its slashes and all else that leads elsewhere left
-    out.
+    `{partition}` in a path stands for the partition's key; one that would lead elsewhere is refused.
     """
     if callable(rows):
         return rows
@@ -35,7 +34,7 @@ def rows_loader(rows: str | Load, folder: Path) -> Load | None:
     if Path(rows).suffix.lower() in SUFFIXES:
         return lambda context: _read(_file(rows, folder, context))
     remedy = f"Write {IO_MANAGER}, a path that ends in {' or '.join(SUFFIXES)}, or package.module:function."
-    raise bad_value("rows", f"{rows!r} says not where rows are", remedy)
+    raise bad_value("rows", f"{rows!r} does not say where rows are", remedy)
 
 
 def _function(module: str, name: str) -> Load:
