@@ -61,6 +61,8 @@ def simulate_week(project: Project, name: str) -> None:
 
     Where a suite has events already, they may be real ones: nothing is added to them.
     """
+    from eval_pipeline.orchestration.launching import refresh_dashboard
+
     suite = find_suite(project, name)
     with open_ingest(project) as taking:
         folder = taking.production.folder(project)
@@ -71,6 +73,7 @@ def simulate_week(project: Project, name: str) -> None:
         write_simulated(plan, Path(folder))
         events = sum(outcome.events for outcome in taking.files(now=True))
         look_at_production(project, [suite], taking.production)
+    refresh_dashboard(project)
     say(
         f"\nProduction of {name}: {counted(events, 'simulated event')} of {counted(SIMULATED_DAYS, 'day')}, "
         f"with one planted incident on {plan.incident_day}\n"

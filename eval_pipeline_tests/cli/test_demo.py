@@ -56,6 +56,8 @@ def test_the_simulated_week_has_one_incident_with_the_right_alerts_and_no_others
     told = week_of(project, suite, production, at(last) + DAY).to_look_at
     for name in ("error_rate", "latency_p95_ms"):
         assert f"{name} was beyond its limit for 4 hours, first from {day + 4 * DAY} 10:00 UTC." in told
+    page = (project.state / "dashboard.html").read_text()
+    assert "Production (1 suite with events)" in page
     before = sorted((project.root / "production" / "drop").iterdir())
     simulate_week(project, "decomposition")
     assert sorted((project.root / "production" / "drop").iterdir()) == before
