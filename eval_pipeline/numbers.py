@@ -49,10 +49,12 @@ def limit(value: float, unit: Unit = "fraction") -> str:
 
 
 def rough(value: float, unit: Unit = "fraction") -> str:
-    """A round number of a scale in few characters: `20 k`, `50 M`; milliseconds stay as they are."""
+    """A round number of a scale in few characters: `20 k`, `50 M`; many milliseconds are seconds."""
+    if unit == "milliseconds" and abs(value) >= 1e4:
+        return f"{value / 1e3:,.10g} s"
     before, behind = _SIGNS[unit]
     for least, size, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        if unit != "milliseconds" and abs(value) >= least:
+        if abs(value) >= least:
             return f"{before}{value / size:,.10g} {letter}{behind}"
     return limit(value, unit)
 

@@ -61,4 +61,4 @@ def one_table(figures: Figures, aims: Sequence[Aim]) -> Table:
 def simulated_note(rows: Sequence[Figures]) -> str:
     """That events are not real, where some are not."""
     count = sum(each.simulated for each in rows)
-    return f"{counted(count, 'event')} of these come from the simulator." if count else ""
+    return f"From the simulator: {counted(count, 'event')}." if count else ""

@@ -130,7 +130,7 @@ def test_incidents_stand_on_the_time_axis(survey: Survey) -> None:
 
 def test_what_is_simulated_says_so(written: Path) -> None:
     text = written.read_text()
-    assert "2,880 events of these come from the simulator. They never happened." in text
+    assert "From the simulator: 2,880 events. They never happened." in text
     assert ">simulated</span>" in text
 
 
