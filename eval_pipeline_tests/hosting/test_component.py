@@ -188,7 +188,7 @@ def test_subclasses_change_specs_and_what_happens_around_a_step() -> None:
         ({"suite": "golden/gone/suite.yaml"}, "is not there"),
         ({"engine": "nobody"}, "'nobody' is not an engine"),
         ({"upstream_asset": "a", "columns": {"case": "id"}}, "Did you mean case_id"),
-        ({"upstream_asset": "a", "rows": "table"}, "says not where rows are"),
+        ({"upstream_asset": "a", "rows": "table"}, "does not say where rows are"),
     ],
 )
 def test_a_wrong_attribute_is_said_with_a_remedy(attributes: dict[str, Any], reason: str) -> None:
