@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 MOST_PROCESSES = 4
@@ -70,7 +72,7 @@ def in_processes(tasks: Sequence[Callable[[], T]]) -> list[T | None]:
     children = []
     for task in tasks[1:]:
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_send, args=(task, sender), daemon=True)
+        process = context.Process(target=_send, args=(task, sender))
         process.start()
         sender.close()
         children.append((process, receiver))
@@ -83,7 +85,33 @@ def in_processes(tasks: Sequence[Callable[[], T]]) -> list[T | None]:
             process.join()
 
 
+def in_turns(function: Callable[[S], T], items: Sequence[S]) -> list[T]:
+    """What a function returns for each item, computed by as many processes as can work at the same time.
+
+    Whoever is free takes the next item. What a process that ended early had taken is computed here.
+    """
+    import multiprocessing
+
+    turns = multiprocessing.get_context("fork").Value("q", 0)
+
+    def take_turns() -> dict[int, T]:
+        results: dict[int, T] = {}
+        while True:
+            with turns.get_lock():
+                turn, turns.value = turns.value, turns.value + 1
+            if turn >= len(items):
+                return results
+            results[turn] = function(items[turn])
+
+    workers = max(1, min(usable_processors(), len(items)))
+    known = {
+        turn: each for part in in_processes([take_turns] * workers) for turn, each in (part or {}).items()
+    }
+    return [known[turn] if turn in known else function(item) for turn, item in enumerate(items)]
+
+
 def _send(task: Callable[[], object], sender: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     sender.send(task())
 
 

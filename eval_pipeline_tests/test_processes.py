@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.processes import in_processes, is_gone, this_process, usable_processors
+from eval_pipeline.processes import in_processes, in_turns, is_gone, this_process, usable_processors
 
 
 def test_results_come_in_the_order_of_the_tasks() -> None:
@@ -22,6 +22,25 @@ def test_the_first_task_runs_here_and_the_others_do_not() -> None:
 
 def test_a_process_that_ends_early_has_no_result() -> None:
     assert in_processes([lambda: 1, lambda: os._exit(3), lambda: 2]) == [1, None, 2]
+
+
+def test_everything_has_its_turn_once_and_results_are_in_order(tmp_path: Path) -> None:
+    def take(number: int) -> int:
+        (tmp_path / f"{number} {os.getpid()}").touch()
+        return 2 * number
+
+    assert in_turns(take, range(20)) == list(range(0, 40, 2))
+    assert sorted(int(file.name.split()[0]) for file in tmp_path.iterdir()) == list(range(20))
+    assert in_turns(take, []) == []
+
+
+def test_what_a_process_that_ended_early_had_taken_is_done_here() -> None:
+    here = os.getpid()
+
+    def take(number: int) -> int:
+        return number if os.getpid() == here else os._exit(3)
+
+    assert in_turns(take, range(9)) == list(range(9))
 
 
 def test_there_is_always_a_processor() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import click
@@ -18,6 +20,7 @@ from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.loading import HERITAGE, all_suites, family, load_suites
 from eval_pipeline.problems import BadInput, Problem, Problems, bad_value, first_lines, shown_path
+from eval_pipeline.processes import in_turns
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, load_prompt, prompt_file, versions_in
 from eval_pipeline.reports import keep_in_changelog, readable
@@ -141,27 +144,60 @@ def _run(suite: str, version: str | None, options: Options, output: Screen, dry_
         _print_unusable(name, problems)
         output.unusable(problems, name)
     codes = [BAD_INPUT] if broken else [0]
-    said: set[Problem] = set()
-    for each, one in chosen:
-        try:
-            if dry_run:
-                _estimate(project, each, one, options, output)
-            else:
-                codes.append(BLOCKED if _evaluate(project, each, one, options, output) else 0)
-        except BadInput as bad:  # the other suites are evaluated all the same
-            new = [problem for problem in bad.problems if problem not in said]
-            subject = f"{each.name}: {one}"
-            _print_unusable(subject, new)
-            if not new:
-                say(f"✗ {subject}: not evaluated either, for the same reason", err=True)
-            said.update(new)
-            output.unusable(bad.problems, each.name, one)
-            codes.append(BAD_INPUT)
+    if dry_run:
+        codes += _each(chosen, partial(_estimate, project, options=options, output=output), output)
+    else:
+        codes += _evaluate_all(project, chosen, options, output)
     if not dry_run:
         if members:
             _summarize(project, output)
         _refresh_dashboard(project, output)
     return max(codes)
+
+
+def _each(
+    chosen: Sequence[tuple[Suite, str]],
+    step: Callable[[Suite, str], bool],
+    output: Screen,
+    said: set[Problem] | None = None,
+) -> list[int]:
+    """Do something for each version, whatever is wrong with the others; the exit code of each."""
+    said = set() if said is None else said
+    codes = []
+    for suite, version in chosen:
+        try:
+            codes.append(BLOCKED if step(suite, version) else 0)
+        except BadInput as bad:
+            new = [problem for problem in bad.problems if problem not in said]
+            subject = f"{suite.name}: {version}"
+            _print_unusable(subject, new)
+            if not new:
+                say(f"✗ {subject}: not evaluated either, for the same reason", err=True)
+            said.update(new)
+            output.unusable(bad.problems, suite.name, version)
+            codes.append(BAD_INPUT)
+    return codes
+
+
+def _evaluate_all(
+    project: Project, chosen: Sequence[tuple[Suite, str]], options: Options, output: Screen
+) -> list[int]:
+    """Evaluate versions; where a line is said of each, several suites at a time."""
+    if not isinstance(output, Lines):
+        return _each(chosen, partial(_evaluate, project, options=options, output=output), output)
+    said: set[Problem] = set()
+
+    def evaluate(versions: Sequence[tuple[Suite, str]]) -> tuple[list[int], Lines]:
+        lines = Lines()
+        step = partial(_evaluate, project, options=options, output=lines)
+        return _each(versions, step, lines, said), lines
+
+    by_suite = [list(versions) for _, versions in groupby(chosen, lambda each: each[0].name)]
+    codes = []
+    for some, lines in in_turns(evaluate, by_suite):
+        codes += some
+        output.include(lines)
+    return codes
 
 
 def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:
@@ -223,8 +259,8 @@ def _stop_if_unusable(project: Project, chosen: Sequence[tuple[Suite, str]]) -> 
     problems.stop_if_any()
 
 
-def _estimate(project: Project, suite: Suite, version: str, options: Options, output: Screen) -> None:
-    """Say what evaluating a version would cost."""
+def _estimate(project: Project, suite: Suite, version: str, options: Options, output: Screen) -> bool:
+    """Say what evaluating a version would cost, which blocks nothing."""
     bench = Workbench(project, suite)
     asking = prepare_asking(
         bench, version, engine=options.engine, trials=options.trials, sample=options.sample
@@ -236,6 +272,7 @@ def _estimate(project: Project, suite: Suite, version: str, options: Options, ou
         estimates[f"{label}, to compare with"] = cost
     for subject, cost in estimates.items():
         output.estimated(suite, version, subject, cost)
+    return False
 
 
 def _evaluate(project: Project, suite: Suite, version: str, options: Options, output: Screen) -> bool:

@@ -76,6 +76,10 @@ class Lines(Screen):
     def __init__(self) -> None:
         self._briefs: list[Brief] = []
 
+    def include(self, others: Lines) -> None:
+        """Let what others said of further versions stand in the table, too."""
+        self._briefs += others._briefs
+
     @contextmanager
     def progress(self, suite: Suite, version: str) -> Iterator[Progress]:
         """Nothing, until it is done."""

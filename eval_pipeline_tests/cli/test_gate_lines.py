@@ -122,8 +122,6 @@ def test_a_python_suite_that_is_always_right_does_not_pass(tmp_path: Path) -> No
 
 def test_somebody_on_the_base_branch_approves_a_measure(project: Project) -> None:
     declare_anew(project, scores=[{"equals": "{{ label }}"}])
-    before = invoke(project, *GATE)
-    assert before.returncode == 1, before.stdout + before.stderr
     approve = (
         "approve",
         NAME,
