@@ -23,7 +23,7 @@ from eval_pipeline.stages.answers import (
     usable_prompt,
 )
 from eval_pipeline.stages.samples import sampled
-from eval_pipeline.stages.scores import outage_of
+from eval_pipeline.stages.scores import known_scores, outage_of
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
 
@@ -196,6 +196,7 @@ def _side(
     scores: Scores | None = None,
 ) -> Side:
     """Stored answers as one side of a comparison; an incomplete evaluation is none."""
+    scores = scores or known_scores(bench, golden, answers)
     if outage := outage_of(bench, answers.costs, scores):
         raise Incomplete(bench.suite.name, label or answers.identity.version, outage.text)
     return Side(

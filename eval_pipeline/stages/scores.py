@@ -23,10 +23,21 @@ from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 
 def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scored:
     """Score answers against the golden set as it is now, or against the sample of it that was asked."""
-    suite, context = bench.suite, bench.context
     golden = sampled(golden, answers.identity.case_sample)
-    identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite), context.hash)
-    return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
+    scores = score_cases(bench.suite, golden.cases(bench.suite), answers, bench.context)
+    return Scored(_identity(bench, golden, answers), scores)
+
+
+def known_scores(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scores | None:
+    """The scores of answers against the golden set as it is, where a run of these answers kept them."""
+    identity = _identity(bench, golden, answers)
+    kept = bench.store.scored(bench.suite.name, answers.identity.version, identity.id)
+    return kept.scores if kept and kept.identity == identity else None
+
+
+def _identity(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Identity:
+    scorer = scorer_version(bench.suite)
+    return Identity(answers.identity, golden.facts.golden_hash, scorer, bench.context.hash)
 
 
 def evaluate(bench: Workbench, scored: Scored, costs: Costs) -> Evaluation:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import msgspec
 import pytest
@@ -89,6 +91,23 @@ def test_the_estimate_and_the_budget_are_for_both(toy: Project, server: FaultSer
     furnish(toy, server, trials=1, budget={"calls": CASES + 5})
     compared(toy, CANDIDATE)
     assert server.calls == CASES + 5
+
+
+def test_what_a_run_has_scored_is_not_scored_again(toy: Project, server: FaultServer) -> None:
+    """Unless the golden set has changed since, or how it is scored."""
+    bench = stages.Workbench(toy, toy_suite(toy))
+    golden = stages.load_golden(bench).table
+    answers = {version: ask(toy, version) for version in (VERSION, CANDIDATE)}
+    scored = [stages.score_answers(bench, golden, each) for each in answers.values()]
+    fresh = stages.compare_versions(bench, golden, *answers.values())
+    for each in scored:
+        bench.store.keep_scores(each)
+    again = AssertionError("scored again")
+    with mock.patch.object(sys.modules["eval_pipeline.comparison.compare"], "score_cases", side_effect=again):
+        assert stages.compare_versions(bench, golden, *answers.values()) == fresh
+        other = replace(bench.context, hash="others")
+        with mock.patch.object(bench, "context", other), pytest.raises(AssertionError, match="scored again"):
+            stages.compare_versions(bench, golden, *answers.values())
 
 
 @pytest.mark.parametrize("tracked", [True, False])
