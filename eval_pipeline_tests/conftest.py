@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import dagster as dg
 import pytest
@@ -17,7 +20,7 @@ from hypothesis import settings
 from eval_pipeline.project import Project
 from eval_pipeline_tests import vectors
 from eval_pipeline_tests.postgres import Server, postgres_server
-from eval_pipeline_tests.running import forget_own_suites, instance_in
+from eval_pipeline_tests.running import command, forget_own_suites, instance_in
 
 # How long an example takes says more about the machine than about the code. The examples are the same in
 # every run, so that what is red stays red; `--hypothesis-profile explore` looks for others.
@@ -31,6 +34,7 @@ TOY = Path(__file__).resolve().parent / "toy"
 TEXT_TOY = TOY.with_name("text_toy")
 
 SLOW = (
+    "test_all_versions.py",
     "test_wheel.py",
     "cli/test_commands.py",
     "test_ui.py",
@@ -47,7 +51,6 @@ SLOW = (
     "cli/test_review.py",
     "reports/page/test_report.py",
     "engines/test_journal.py",
-    "reports/test_report.py",
     "scoring/test_probing.py",
     "test_broken_suite.py",
     "hosting/test_factory.py",
@@ -107,11 +110,9 @@ SLOW = (
     "comparison/test_trends.py",
     "investigation/test_hypotheses.py",
     "investigation/test_vocabulary.py",
-    "stages/test_investigations.py",
     "statistics/test_simulation.py",
     "store/test_database.py",
     "store/test_history.py",
-    "test_frames.py",
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
     "test_imports.py",
@@ -150,10 +151,14 @@ SLOW = (
     "language/test_embedder.py",
     "cli/test_brief.py",
     "improvement/test_drafting.py",
+    "test_frames.py",
+    "stages/test_investigations.py",
+    "reports/test_report.py",
 )
 """Modules that start processes, servers, browsers, whole chains or the encoder; `make quick` leaves them out.
 
-Those that take longest come first: whatever begins last is what everybody waits for.
+Those that take longest come first: whatever begins last is what everybody waits for. Those that look at the
+house of all versions come when somebody has built it.
 """
 
 
@@ -222,6 +227,27 @@ def copy_project(root: Path) -> Project:
     for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
         shutil.copy(REPOSITORY / name, root / name)
     return Project(root, root / ".eval")
+
+
+class House(NamedTuple):
+    """This project with every version of every suite evaluated, and what the command said."""
+
+    project: Project
+    code: int
+    printed: str
+
+
+@pytest.fixture(scope="session")
+def house() -> House:
+    """The one that all workers look at, and that nobody changes."""
+    root = _SHARED[0].with_name("house")
+    said = root / "said.json"
+    with root.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            done = command(copy_project(root), "run", "all", "--prompt", "all")
+            said.write_text(json.dumps([done.returncode, done.stdout]))
+    return House(Project(root, root / ".eval"), *json.loads(said.read_text()))
 
 
 @pytest.fixture

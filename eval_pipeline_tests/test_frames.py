@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import nbclient
@@ -26,7 +26,7 @@ from eval_pipeline.stages import Workbench, add_to_history, answer_cases, evalua
 from eval_pipeline.store import Store
 from eval_pipeline.suite import Ratio, Sums, all_metrics, quantities
 from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline_tests.conftest import REPOSITORY, copy_project
+from eval_pipeline_tests.conftest import REPOSITORY, House
 from eval_pipeline_tests.running import environment, invoke
 
 SHIPPED = suite_names(Project(REPOSITORY, REPOSITORY / ".eval"))
@@ -47,28 +47,21 @@ def evaluate_version(project: Project, suite: str, version: str, **asking: Any) 
     add_to_history(bench, f"run of {version}", scored, evaluation, varies=answers.varies)
 
 
-class Evaluated:
-    """A project in which two versions of a suite, one of them active, are evaluated when they are needed."""
+class Evaluated(NamedTuple):
+    """A project in which every version of every suite is evaluated."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self._versions: dict[str, tuple[str, str]] = {}
+    project: Project
 
     def versions(self, suite: str) -> tuple[str, str]:
-        """The active version and another one, both evaluated."""
-        if suite not in self._versions:
-            folder = self.project.prompts(suite)
-            (active,) = active_versions(find_suite(self.project, suite), folder)
-            other = next(version for version in reversed(versions_in(folder)) if version != active)
-            for version in (active, other):
-                evaluate_version(self.project, suite, version)
-            self._versions[suite] = (active, other)
-        return self._versions[suite]
+        """The active version and another one."""
+        folder = self.project.prompts(suite)
+        (active,) = active_versions(find_suite(self.project, suite), folder)
+        return active, next(version for version in reversed(versions_in(folder)) if version != active)
 
 
-@pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
-    return Evaluated(copy_project(tmp_path_factory.mktemp("frames") / "project"))
+@pytest.fixture
+def evaluated(house: House) -> Evaluated:
+    return Evaluated(house.project)
 
 
 def plain(value: Any) -> Any:
@@ -257,13 +250,13 @@ def test_a_comparison_is_that_of_compare(evaluated: Evaluated, suite: str, again
 
 @pytest.mark.parametrize("suite", SHIPPED)
 def test_history_is_that_of_its_export(evaluated: Evaluated, suite: str, tmp_path: Path) -> None:
-    active, other = evaluated.versions(suite)
+    _, other = evaluated.versions(suite)
     files = {ending: tmp_path / f"history{ending}" for ending in (".csv", ".json", ".parquet")}
     for file in files.values():
         assert invoke(evaluated.project, "history", suite, "--export", file).returncode == 0
     points = json.loads(files[".json"].read_text())["evaluations"]
     frame = frames.history(suite, project=evaluated.project)
-    assert [point["version"] for point in points] == [active, other]
+    assert [point["version"] for point in points] == versions_in(evaluated.project.prompts(suite))
     walked = 0
     for point in points:
         rows = frame[(frame["run"] == point["run"]) & (frame["evaluation"] == point["evaluation"])]
@@ -285,8 +278,6 @@ def test_history_is_that_of_its_export(evaluated: Evaluated, suite: str, tmp_pat
 
 def test_columns_have_types_that_do_not_depend_on_their_values(evaluated: Evaluated) -> None:
     """Suites with cases that were held out and without have the same columns of the same types."""
-    for suite in ("decomposition", "heritage_typing"):
-        evaluated.versions(suite)
     functions: tuple[Callable[..., pd.DataFrame], ...] = (
         frames.answers,
         frames.diagnoses,
@@ -375,7 +366,6 @@ def test_the_active_version_must_be_the_only_one(toy: Project) -> None:
 @pytest.fixture
 def executed(evaluated: Evaluated) -> Any:
     """The notebook of the examples, run by a kernel on a project with an evaluation of its suite."""
-    evaluated.versions("decomposition")
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     names = ("metrics", "case_scores", "diagnoses", "answers", "comparison", "history")
     sizes = f"import json; print(json.dumps({{name: len(globals()[name]) for name in {names}}}))"

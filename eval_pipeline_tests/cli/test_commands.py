@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
 from typing import get_args
-from unittest import mock
 
-import msgspec
 import pytest
 from rich.cells import cell_len
 
 from eval_pipeline import cli
-from eval_pipeline.answers import recorded_line
-from eval_pipeline.numbers import number
-from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
-from eval_pipeline.prompts import active_versions, load_prompts, versions_in
 from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import Store
-from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline_tests.browsing import CHROMIUM, Watched, browser, nodes_of
 from eval_pipeline_tests.conftest import TOY, copy_project
 from eval_pipeline_tests.running import baseline_outputs, begin, command, command_line, ended, invoke
 
@@ -83,129 +74,6 @@ def test_run_evaluates_the_active_version_by_default(project: Project) -> None:
     assert "Against baseline decompose-concepts-v1.0: improved; proceed. overall_index rose " in done.stdout
     assert "15/15" in done.stderr
     assert Store(project.state).evaluation("decomposition", V12) is not None
-
-
-def test_all_versions_of_all_suites_at_once(project: Project) -> None:
-    done = command(project, "run", "all", "--prompt", "all")
-    assert done.returncode == 1, done.stderr  # v2.0 of decomposition fails its gates
-    for name in suite_names(project):
-        suite = find_suite(project, name)
-        (active,) = active_versions(suite, project.prompts(name))
-        for prompt in load_prompts(suite, project.prompts(name), Problems()):
-            assert f"\n{name}: {prompt.version}\n" in f"\n{done.stdout}"
-            compared = Store(project.state).compared(name, prompt.version)
-            assert compared is not None
-            assert not compared.missing
-            replaced = [f"{active} (in use)" in each.before for each in compared.comparisons]
-            assert any(replaced) == (prompt.front.status == "candidate"), prompt.version
-            assert bool(compared.note) == (prompt.version == active)
-    assert re.search(r"heritage summary: .*type_classification_accuracy: [0-9.]+ % ✗ fail", done.stdout)
-    assert re.search(r"\naccuracy: typing-[a-z]-\d+: . \(", done.stdout)  # what a failing gate is made of
-    learned = [name for name in suite_names(project) if find_suite(project, name).held_out]
-    assert learned == [f"heritage_{task}" for task in ("linking", "ner", "qa", "rag", "retrieval", "typing")]
-    for name in learned:
-        held_out_numbers_are_those_of_score(project, name, done.stdout)
-    for name in suite_names(project):
-        comparisons_fit_a_screen(project, name)
-        cases_can_be_looked_at(project, name)
-    pages_do_not_complain(project)
-
-
-def cases_can_be_looked_at(project: Project, name: str) -> None:
-    """Every version has a page with all cases and its evaluation's numbers; the worst is on the screen."""
-    suite, store = find_suite(project, name), Store(project.state)
-    unit = suite.metric(suite.headline).unit
-    for version in versions_in(project.prompts(name)):
-        evaluation = store.evaluation(name, version)
-        assert evaluation is not None
-        page = store.page_path(evaluation.identity).read_text()
-        index = nodes_of(page)["index"]
-        shown = dict(zip(index["id"], index["shown"][suite.headline], strict=True))
-        for case in evaluation.case_results:
-            assert shown[case.case_id] == number(case.headline, unit)
-        assert len(shown) == store.golden(name).facts.cases  # type: ignore[union-attr]
-        worst = evaluation.case_results[0]
-    done = invoke(project, "case", name, version, worst.case_id)
-    assert done.returncode == 0, done.stderr
-    assert number(worst.headline, unit) in done.stdout
-    page_without_texts(project, name, version)
-
-
-def page_without_texts(project: Project, name: str, version: str) -> None:
-    """With `--text none` no words of inputs, expectations or answers are anywhere in the file."""
-    file = project.root / "without.html"
-    done = invoke(project, "report", name, version, "--text", "none", "--out", file)
-    assert done.returncode == 0, done.stderr
-    html = file.read_text()
-    said = html + json.dumps(nodes_of(html), ensure_ascii=False)
-    store = Store(project.state)
-    golden, answers = store.golden(name), store.outputs(name, version)
-    assert golden is not None
-    assert answers is not None
-    values = [
-        value
-        for each in golden.cases(find_suite(project, name))
-        for value in (each.case.input, each.case.expected)
-    ]
-    texts = [json.dumps(msgspec.to_builtins(value), ensure_ascii=False) for value in values]
-    texts += [answer.text or "" for answer in answers]
-    runs = {run for text in texts for run in re.findall(r"[^\W\d_]+(?: [^\W\d_]+){4,}", text)}
-    told = [run for run in runs if run in said]
-    assert told == [], (name, told[:3])
-
-
-def pages_do_not_complain(project: Project) -> None:
-    """Each page in a browser, where there is one: no complaint, no request."""
-    if CHROMIUM is None:
-        return
-    with browser() as running:
-        watched = Watched(running.new_page())
-        for file in sorted(project.state.rglob("report.html")):
-            page = watched.show(file)
-            page.locator("#list tbody a").first.click()
-            page.locator("#case h3").wait_for()
-            assert (watched.complaints, watched.elsewhere) == ([], []), file
-
-
-def comparisons_fit_a_screen(project: Project, suite: str) -> None:
-    """At 80 columns no line is wider and nothing is missing that a pipe gets, where every line is whole."""
-    first, *_, last = versions_in(project.prompts(suite))
-    for against in ("baseline", first):
-        asked = ("compare", suite, "--prompt", last, "--against", against)
-        with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
-            narrow = invoke(project, *asked).stdout
-        whole = invoke(project, *asked).stdout
-        assert max(map(cell_len, narrow.splitlines())) <= 80, (suite, against)
-        assert sorted(set(narrow.split())) == sorted(set(whole.split())), (suite, against)
-        assert not re.search(r"\d$\s*^\s*(%|pp|points)", narrow, re.MULTILINE), (suite, against)
-        before, after = narrow.splitlines()[0], narrow[narrow.index("\nAfter:") :]
-        assert before.startswith(f"Before: {'baseline ' if against == 'baseline' else first}")
-        assert after.startswith(f"\nAfter:  {last} on embedded ({suite}-")
-        assert narrow.count(" UTC") == 2
-        for word in ("verdict", "action", "95 % CI"):
-            assert word in narrow
-
-
-def held_out_numbers_are_those_of_score(project: Project, name: str, printed: str) -> None:
-    """Engines that learned from cases count by the split `test`; the other numbers stand beside it."""
-    (active,) = active_versions(find_suite(project, name), project.prompts(name))
-    store = Store(project.state)
-    answers, evaluation = store.outputs(name, active), store.evaluation(name, active)
-    assert answers is not None
-    assert evaluation is not None
-    summary = evaluation.summary
-    assert summary.held_out is not None
-    assert summary.held_out.size in printed
-    outputs = project.root / "outputs.jsonl"
-    outputs.write_bytes(b"".join(recorded_line(each, find_suite(project, name).output) for each in answers))
-    values = {each: value.value for each, value in summary.metrics.items()}
-    numbers = {"test": values, **{split: part.metrics for split, part in summary.held_out.beside.items()}}
-    for split, expected in numbers.items():
-        given = () if split == "all" else ("--set", f"split={split}")
-        golden = project.golden(name)
-        scored = invoke(project, "score", name, "--golden", golden, "--outputs", outputs, "--json", *given)
-        found = json.loads(scored.stdout)["metrics"]
-        assert {each: found[each] for each in expected} == pytest.approx(expected)
 
 
 def test_recorded_answers_are_scored_on_all_cases(project: Project) -> None:

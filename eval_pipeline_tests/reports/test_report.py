@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.asking import Silence
 from eval_pipeline.decisions import Decision, decide, objections_to, standings_of
 from eval_pipeline.orchestration import checks
 from eval_pipeline.project import Project
@@ -18,7 +17,7 @@ from eval_pipeline.reports import line_of, overview_table, report, table, to_jun
 from eval_pipeline.reports.console import print_comparison, print_objections, print_summary
 from eval_pipeline.suite import Suite
 from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline_tests.conftest import REPOSITORY, copy_project
+from eval_pipeline_tests.conftest import REPOSITORY, House
 
 PICTURE = re.compile(r"!\[[^\]]*\]\(data:[^)]*\)")
 SAID_BY_CASES = re.compile(r"^## Worst cases\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
@@ -44,23 +43,22 @@ WRONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy of this project for all suites."""
-    return copy_project(tmp_path_factory.mktemp("shipped") / "project")
-
-
 def _shown(
     project: Project, suite: Suite, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[tuple[Decision | None, str]]:
     """Everything that people read about the versions of a suite, the one in use and the one to come."""
     for version in versions_in(project.prompts(suite.name))[1:]:
         bench = stages.Workbench(project, suite)
-        golden = stages.load_golden(bench)
-        answers = stages.answer_cases(bench, golden.table, version)
-        scored = stages.score_answers(bench, golden.table, answers)
-        evaluation = stages.evaluate(bench, scored, answers.costs)
-        compared = stages.compare_evaluation(bench, golden.table, answers, scored, progress=Silence())
+        golden, answers = stages.load_golden(bench), bench.store.outputs(suite.name, version)
+        scored, evaluation = (
+            bench.store.scored(suite.name, version),
+            bench.store.evaluation(suite.name, version),
+        )
+        compared = bench.store.compared(suite.name, version)
+        assert answers
+        assert scored
+        assert evaluation
+        assert compared
         standings = standings_of(bench.golden_folder, compared)
         against = objections_to(bench, evaluation, standings)
         beside = stages.evaluations_beside(bench, evaluation)
@@ -82,9 +80,9 @@ def _shown(
 
 
 @pytest.mark.parametrize("name", suite_names(Project(REPOSITORY, Path())))
-def test_what_people_read_reads_well(shipped: Project, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    suite = find_suite(shipped, name)
-    parts = list(_shown(shipped, suite, capsys))
+def test_what_people_read_reads_well(house: House, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = find_suite(house.project, name)
+    parts = list(_shown(house.project, suite, capsys))
     decisions = [decision for decision, _ in parts if decision]
     texts = [text for _, text in parts if text]
     lines = [line_of(each, suite) for each in decisions]

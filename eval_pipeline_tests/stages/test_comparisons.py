@@ -97,17 +97,17 @@ def test_what_a_run_has_scored_is_not_scored_again(toy: Project, server: FaultSe
     """Unless the golden set has changed since, or how it is scored."""
     bench = stages.Workbench(toy, toy_suite(toy))
     golden = stages.load_golden(bench).table
-    answers = {version: ask(toy, version) for version in (VERSION, CANDIDATE)}
-    scored = [stages.score_answers(bench, golden, each) for each in answers.values()]
-    fresh = stages.compare_versions(bench, golden, *answers.values())
+    before, after = ask(toy, VERSION), ask(toy, CANDIDATE)
+    scored = [stages.score_answers(bench, golden, each) for each in (before, after)]
+    fresh = stages.compare_versions(bench, golden, before, after)
     for each in scored:
         bench.store.keep_scores(each)
     again = AssertionError("scored again")
     with mock.patch.object(sys.modules["eval_pipeline.comparison.compare"], "score_cases", side_effect=again):
-        assert stages.compare_versions(bench, golden, *answers.values()) == fresh
+        assert stages.compare_versions(bench, golden, before, after) == fresh
         other = replace(bench.context, hash="others")
         with mock.patch.object(bench, "context", other), pytest.raises(AssertionError, match="scored again"):
-            stages.compare_versions(bench, golden, *answers.values())
+            stages.compare_versions(bench, golden, before, after)
 
 
 @pytest.mark.parametrize("tracked", [True, False])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ from eval_pipeline.reports import blocks_markdown, investigation_blocks, investi
 from eval_pipeline.reports.console import print_blocks
 from eval_pipeline.scoring import Evaluation
 from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline_tests.conftest import REPOSITORY, copy_project
+from eval_pipeline_tests.conftest import REPOSITORY, House
 
 SUITES = suite_names(Project(REPOSITORY, REPOSITORY / ".eval"))
 
@@ -25,11 +24,12 @@ SUITES = suite_names(Project(REPOSITORY, REPOSITORY / ".eval"))
 def evaluated(project: Project, suite: str, version: str) -> tuple[Evaluation, Investigation, str, str]:
     """A version's evaluation and investigation, as Markdown and as JSON."""
     bench = stages.Workbench(project, find_suite(project, suite))
-    golden = stages.load_golden(bench).table
-    answers = stages.answer_cases(bench, golden, version)
-    scored = stages.score_answers(bench, golden, answers)
-    evaluation = stages.evaluate(bench, scored, answers.costs)
-    bench.store.keep_scores(scored)
+    golden, answers = bench.store.golden(suite), bench.store.outputs(suite, version)
+    scored, evaluation = bench.store.scored(suite, version), bench.store.evaluation(suite, version)
+    assert golden
+    assert answers
+    assert scored
+    assert evaluation
     found = stages.investigate_evaluation(bench, golden, answers, scored, evaluation)
     against = objections_to(bench, evaluation, Standings())
     blocks = list(investigation_blocks(bench.suite, evaluation, against, found))
@@ -40,14 +40,13 @@ def evaluated(project: Project, suite: str, version: str) -> tuple[Evaluation, I
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_shipped_version_is_investigated(
-    suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    suite: str, house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    project = copy_project(tmp_path / "project")
-    versions = versions_in(project.prompts(suite))
+    versions = versions_in(house.project.prompts(suite))
     assert versions
     for version in versions:
-        evaluation, found, markdown, data = evaluated(project, suite, version)
+        evaluation, found, markdown, data = evaluated(house.project, suite, version)
         assert all(len(line) <= 80 for line in capsys.readouterr().out.splitlines())
         assert json.loads(data)["failing"] == found.failing
         failing = [gate.metric for gate in evaluation.summary.gates if gate.status == "fail"]
@@ -71,11 +70,9 @@ def test_every_shipped_version_is_investigated(
         assert all(each.evidence for each in found.hypotheses)
 
 
-def test_answers_without_a_diagnosis_are_told_as_such(tmp_path: Path) -> None:
+def test_answers_without_a_diagnosis_are_told_as_such(house: House) -> None:
     """Version 2.0 of grounded_qa cites everything: its claims are right, and scoring names no mistake."""
-    project = copy_project(tmp_path / "project")
-    evaluated(project, "grounded_qa", "answer-with-citations-v1.2")
-    _, found, markdown, _ = evaluated(project, "grounded_qa", "answer-with-citations-v2.0")
+    _, found, markdown, _ = evaluated(house.project, "grounded_qa", "answer-with-citations-v2.0")
     first = found.hypotheses[0]
     assert first.cause == "undiagnosed"
     assert (
