@@ -50,3 +50,8 @@ def overlap_of(present: Mapping[str, str], before: Side) -> Overlap:
         tuple(sorted(before.input_hashes.keys() - present.keys())),
         tuple(changed),
     )
+
+
+def restricted(scores: Scores, shared: Set[str]) -> Scores:
+    """The scores of the shared cases, which mostly are all there are."""
+    return scores if all(map(shared.__contains__, scores.case_ids)) else scores.restricted(shared)

@@ -23,7 +23,7 @@ from eval_pipeline.stages.answers import (
     usable_prompt,
 )
 from eval_pipeline.stages.samples import sampled
-from eval_pipeline.stages.scores import outage_of
+from eval_pipeline.stages.scores import known_scores, outage_of
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
 
@@ -204,7 +204,7 @@ def _side(
         answers,
         answers.input_hashes(),
         golden.facts.golden_hash,
-        scores,
+        scores or known_scores(bench, golden, answers),
         role,
     )
 
@@ -221,7 +221,7 @@ def _compare(
     return compare(
         bench.suite,
         golden.hashes("input_hash"),
-        lambda: golden.cases(bench.suite),
+        lambda only=None: golden.cases(bench.suite, only),
         [on_cases(golden, side) for side in before],
         after,
         bench.gates,
