@@ -2,8 +2,8 @@
 
 Every stage of an evaluation runs in a process of its own on 1,000, 10,000 and 100,000 cases, with `--full` on
 1,000,000, too. The project holds itself to exponents of at most 1.1 in processor seconds and in memory, to a
-comparison that takes at most 3 × what scoring one side does, and to 2.5 GB. A whole chain in Dagster is run on the
-smaller ones: what it leaves for people to read does not grow with the cases.
+comparison that takes at most 3 × what scoring one side does, and to 2.5 GB. Whole chains in Dagster show that
+what is left for people to read does not grow with the cases.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STEEPEST = 1.1
 DEAREST, LARGEST = 3.0, 2.5e9
 UNMEASURED = ("ask_before",)
 LEFT = (20_000, 100_000)
-"""Cases of the chains of which it is measured what they leave; a page holds as many as the smaller one has."""
+"""Cases of the chains whose traces are measured; a page holds as many as the smaller one has."""
 MOST_LEFT = 1.1
 """How many times as much the larger of them may leave."""
 

@@ -78,7 +78,7 @@ SUITE = kit.Suite(
     output=Sorted,
     parameters=Parameters,
     score=kit.per_case(score),
-    errored=lambda case, answer: kit.CaseScore({"kept": 0.0, "words": float(len(case.input.text.split()) - 1)}),
+    errored=lambda case, answer: kit.CaseScore({"kept": 0.0, "words": 1.0}),
     metrics=(
         kit.mean("accuracy", "Right ÷ all.", explained_by="confused"),
         kit.Metric("kept_words", "Words kept ÷ words.", kit.ratio_of("kept", "words")),
@@ -108,7 +108,7 @@ What is this ticket about? {{{{ text }}}}
 
 
 def write_project(root: Path, cases: int, of_a_customer: int = OF_A_CUSTOMER) -> Project:
-    """A project with so many tickets, and two versions of a prompt, of which the second one is a bit worse."""
+    """A project with so many tickets, and two versions of a prompt, of which the later is a bit worse."""
     for name, text in {
         f"suites/{SUITE}/__init__.py": CODE,
         "engines.yaml": ENGINES,

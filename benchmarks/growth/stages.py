@@ -1,8 +1,8 @@
 """One stage of an evaluation in a process of its own: its processor seconds, and how much memory it takes.
 
-`python -m benchmarks.growth.stages STAGE SMALL ROOT` prints both as JSON. What a stage needs of those before it is
-read from the state folder, and what it makes is kept there, as in a chain. The stage runs on a small project first,
-so that nothing is imported while the clock runs.
+`python -m benchmarks.growth.stages STAGE SMALL ROOT` prints both as JSON. What a stage needs of those before
+it is read from the state folder, and what it makes is kept there, as in a chain. The stage runs on a small
+project first, so that nothing is imported while the clock runs.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Questions:
                 await asyncio.wait([following])
 
     def texts(self, only: Set[str] | None = None) -> Iterator[tuple[str, str]]:
-        """Every case's id, or some of them, and the text that an engine reads of it, in the golden table's order."""
+        """Every case's id, or those of some, and the text that an engine reads of it, in their order."""
         with self.renderer() as renderer:
             for batch in self._batches(renderer, reads_prompt=True, only=only):
                 yield from ((each.case_id, as_text(each.prompt or "")) for each in batch)

@@ -23,8 +23,8 @@ from eval_pipeline.comparison.trends import MetricTrend, comparable, metric_tren
 # fmt: off
 __all__ = [
     "ACTIONS", "COMPARISON_COLUMNS", "Action", "CaseChange", "Cases", "ChosenTest", "Comparison",
-    "MetricChange", "MetricTrend", "Overlap", "Role", "Side", "comparable", "compare", "comparison_rows", "looks_of",
-    "metric_intervals", "metric_trends", "overlap_of", "paired_metrics", "partition", "rounded",
-    "rules_for", "series", "step_between", "summarize_held_out",
+    "MetricChange", "MetricTrend", "Overlap", "Role", "Side", "comparable", "compare",
+    "comparison_rows", "looks_of", "metric_intervals", "metric_trends", "overlap_of", "paired_metrics",
+    "partition", "rounded", "rules_for", "series", "step_between", "summarize_held_out",
 ]
 # fmt: on

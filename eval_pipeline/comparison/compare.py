@@ -24,14 +24,7 @@ from eval_pipeline.files import content_hash
 from eval_pipeline.gates import Gate, plain_gates
 from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.problems import BadInput, Problem, bad_value
-from eval_pipeline.scoring import (
-    Scores,
-    Summary,
-    lost_verdicts,
-    outage_among,
-    score_cases,
-    summarize,
-)
+from eval_pipeline.scoring import Scores, Summary, lost_verdicts, outage_among, score_cases, summarize
 from eval_pipeline.suite import Context, Reading, Suite, quantities, suite_code
 
 WORST_FIRST: tuple[Verdict, ...] = ("regressed", "inconclusive", "improved", "no worse", "unchanged")

@@ -75,7 +75,7 @@ _Weights = list[tuple[tuple[Influence, ...], HeavyCase | None]]
 
 
 def _measured(metrics: Sequence[Metric], old: Scores, new: Scores) -> tuple[Moments, _Weights]:
-    """What the cases show of every metric, and which of them weigh; of very many cases, some metrics at a time."""
+    """What the cases show of every metric, and which of them weigh; of very many, some metrics at a time."""
     at_once = max(NUMBERS_AT_ONCE // max(old.counts.num_rows, new.counts.num_rows, 1), 2)
     parts: list[Moments] = []
     weights: _Weights = []

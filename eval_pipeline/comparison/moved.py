@@ -37,7 +37,7 @@ def moved_cases(
 
 
 def headlines(suite: Suite, scores: Scores) -> Values:
-    """Each case's headline, the mean over its trials; NaN where any is undefined, or it cannot pass or fail."""
+    """Each case's headline, the mean over trials; NaN where any is undefined, or it cannot pass or fail."""
     metric, cases = suite.metric(suite.headline), len(cases_of(scores))
     rows = [np.asarray(metric.formula(sums), dtype=np.float64) for _, sums in scores.rows()]
     values = np.concatenate(rows).reshape(-1, cases)

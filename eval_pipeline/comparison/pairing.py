@@ -39,8 +39,8 @@ def cases_of(scores: Scores) -> pa.ChunkedArray:
 def left_out(metrics: Sequence[Metric], scores: Scores, groups: tuple[int, ...] = ()) -> LeaveOneOut:
     """Each metric in each trial, the same without each case, and of each case alone.
 
-    With `(n,)` as groups, the cases are those of n groups in turn: the first of each, then the second of each,
-    and so on. Every group is a side of its own, and the metrics have that axis before their own.
+    With `(n,)` as groups, the cases are those of n groups in turn: the first of each, then the second of
+    each, and so on. Every group is a side of its own, and the metrics have that axis before their own.
     """
     trials, trial_of = np.unique(scores.trials, return_inverse=True)
     rows, many = scores.counts.num_rows, math.prod(groups)

@@ -72,7 +72,7 @@ def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
-    """What a metric's bad value is made of: a line for each of the first cases, and how many more there are."""
+    """What a metric's bad value is made of: a line for each of some cases, and how many more there are."""
     kinds = next((each.explained_by.split() for each in suite.metrics if each.name == metric), [])
     named: dict[str, dict[str, None]] = {}
     others: set[str] = set()
