@@ -48,7 +48,8 @@ def compare(
     _stop_if_stale(present, after)
     with suite_code(suite.name):
         overlaps = [overlap_of(present, side) for side in before]
-        shared = set().union(*(each.shared for each in overlaps))
+        each_shares = [each.shared for each in overlaps]
+        shared = each_shares[0] if len(each_shares) == 1 else set().union(*each_shares)
         latest = _scores(suite, shared, cases, after, gates, context) if shared else None
         pairs = {
             place: (_scores(suite, each.shared, cases, side, gates, context), restricted(latest, each.shared))

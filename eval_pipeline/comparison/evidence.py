@@ -34,7 +34,7 @@ DROPS: dict[Unit, Regression] = {
 RELATIVE = Regression(investigate=0.01, block=0.05)
 """The same for plain numbers, as parts of the value before."""
 MOST_INFLUENCES = 3
-NUMBERS_AT_ONCE = 4_000_000
+NUMBERS_AT_ONCE = 2_000_000
 """So many values of cases and metrics are in memory at a time."""
 
 

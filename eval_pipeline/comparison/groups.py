@@ -132,14 +132,15 @@ def _measured(
             for name, values in _columns(estimate).items():
                 columns[name][part] = values
     return _Axis(
-        axis, [groups[each] for each in large], {name: each[large] for name, each in columns.items()}
+        axis, [groups[int(each)] for each in large], {name: each[large] for name, each in columns.items()}
     )
 
 
 def _columns(estimate: Estimate) -> dict[str, Values]:
     moments = estimate.moments
     low, high = estimate.interval()
-    values = (moments.cases, moments.before, moments.after, moments.difference, low, high, estimate.p_value)
+    cases = moments.cases.astype(np.float64)
+    values = (cases, moments.before, moments.after, moments.difference, low, high, estimate.p_value)
     return dict(zip(COLUMNS, values, strict=True))
 
 

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -160,6 +161,11 @@ class GoldenTable:
         """Each case's hash: of its input, or of all of it."""
         return {row["case_id"]: row[column] for row in self._rows(["case_id", column])}
 
+    @cached_property
+    def input_hashes(self) -> dict[str, str]:
+        """The hash of each case's input, read once."""
+        return self.hashes("input_hash")
+
     def to_pandas(self) -> pd.DataFrame:
         """A row for each case: where it stands, its attributes, and input and expectation as JSON."""
         attributes = msgspec.json.Decoder(dict[str, str])
@@ -181,15 +187,15 @@ class AnswerTable:
         self.path = path
         self.identity = identity
         self._file = _opened(path)
-        keys = self._file.read(["case_id", "trial"])
-        self._places = {
-            key: number
-            for number, key in enumerate(
-                zip(keys["case_id"].to_pylist(), keys["trial"].to_pylist(), strict=True)
-            )
-        }
         self._group = -1
         self._rows: list[dict[str, Any]] = []
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], int]:
+        with naming_damage(self.path):
+            keys = self._file.read(["case_id", "trial"])
+            pairs = zip(keys["case_id"].to_pylist(), keys["trial"].to_pylist(), strict=True)
+            return {key: number for number, key in enumerate(pairs)}
 
     @classmethod
     def open(cls, path: Path) -> AnswerTable:
@@ -233,7 +239,7 @@ class AnswerTable:
         return tuple(range(1, self.identity.trials + 1))
 
     def __len__(self) -> int:
-        return len(self._places)
+        return int(self._file.metadata.num_rows)
 
     def input_hashes(self) -> dict[str, str]:
         """Which input of each case was answered."""

@@ -109,18 +109,25 @@ def one_by_one(suite: kit.Suite, old: Scores, new: Scores, gates: dict[str, Gate
         moments, (low, high) = estimate.moments, estimate.interval()
         for place, metric in enumerate(metrics):
             far = abs(moments.difference[place]) >= 0.001 - 1e-9 and p_values[place] <= 0.05
-            way = "improved" if moments.difference[place] > 0 else "regressed"
-            numbers = (
-                moments.before, moments.after, moments.difference, low, high, estimate.p_value, p_values
-            )  # fmt: skip
+            columns = {
+                "before": moments.before,
+                "after": moments.after,
+                "difference": moments.difference,
+                "low": low,
+                "high": high,
+                "p_value": estimate.p_value,
+                "adjusted_p": p_values,
+            }
             changes.append(
                 GroupChange(
-                    axis,
-                    name,
-                    metric.name,
-                    int(moments.cases[place]),
-                    *(finite(float(each[place])) for each in numbers),
-                    way if far else "unclear",  # type: ignore[arg-type]
+                    axis=axis,
+                    group=name,
+                    metric=metric.name,
+                    cases=int(moments.cases[place]),
+                    verdict=("improved" if moments.difference[place] > 0 else "regressed")
+                    if far
+                    else "unclear",
+                    **{key: finite(float(values[place])) for key, values in columns.items()},
                 )
             )
     return changes
