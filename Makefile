@@ -76,6 +76,7 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.events
 	$(BIN)/python -m benchmarks.events --kills 20
 	$(BIN)/python -m benchmarks.production_estimates
+	$(BIN)/python -m benchmarks.growth
 
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install

@@ -77,7 +77,7 @@ def page_of(golden: Path, outputs: Path) -> str:
     summary = summarize(SUITE, scored.scores, gates)
     answers = SUITE.answer_format(outputs).open(outputs, Problems())
     exhibit = Exhibit(outputs.name, "version", answers, scored.scores)
-    exhibits = Exhibits((exhibit,), lambda: read_cases(SUITE, golden, Problems()))
+    exhibits = Exhibits((exhibit,), lambda only=None: read_cases(SUITE, golden, Problems()))
     return report_page(Findings(SUITE, summary, scored.scores, exhibits))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -74,14 +74,16 @@ class Questions:
             finally:
                 await asyncio.wait([following])
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Every case's id, and the text that an engine reads of it, in the order of the golden table."""
+    def texts(self, only: Set[str] | None = None) -> Iterator[tuple[str, str]]:
+        """Every case's id, or those of some, and the text that an engine reads of it, in their order."""
         with self.renderer() as renderer:
-            for batch in self._batches(renderer, reads_prompt=True):
+            for batch in self._batches(renderer, reads_prompt=True, only=only):
                 yield from ((each.case_id, as_text(each.prompt or "")) for each in batch)
 
-    def _batches(self, renderer: Renderer, reads_prompt: bool) -> Iterator[list[_Rendered]]:
-        inputs = self._golden.inputs(self._suite)
+    def _batches(
+        self, renderer: Renderer, reads_prompt: bool, only: Set[str] | None = None
+    ) -> Iterator[list[_Rendered]]:
+        inputs = self._golden.inputs(self._suite, only)
         size = FIRST_BATCH
         first = True
         while batch := list(islice(inputs, size)):

@@ -38,7 +38,7 @@ def command(suite: str, version: str, case_id: str, rendered: bool) -> None:
 
 
 def _cases(exhibits: Exhibits, case_id: str) -> Iterator[Shown]:
-    return (each for batch in exhibits.batches() for each in batch if each.golden.case.id == case_id)
+    return (each for batch in exhibits.batches({case_id}) for each in batch)
 
 
 def _remedy(exhibits: Exhibits, case_id: str) -> str:

@@ -112,7 +112,7 @@ def _write_page(
     answers = suite.answer_format(outputs).open(outputs, Problems())
     exhibits = Exhibits(
         (Exhibit(outputs.name, "version", answers, scored.scores),),
-        lambda: read_cases(suite, golden, Problems()),
+        lambda only=None: read_cases(suite, golden, Problems()),
     )
     write_text(page, report_page(Findings(suite, summary, scored.scores, exhibits)))
 

@@ -1,13 +1,14 @@
 """Comparing two evaluations: both sides scored by today's code on the cases they share."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from eval_pipeline.comparison.changes import metric_changes, uncomparable
 from eval_pipeline.comparison.chosen_test import ChosenTest, chosen_tests
 from eval_pipeline.comparison.evidence import evidence_of
-from eval_pipeline.comparison.examples import examples_of
+from eval_pipeline.comparison.examples import Cases, examples_of
 from eval_pipeline.comparison.groups import group_changes
-from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of
+from eval_pipeline.comparison.moved import moved_cases
+from eval_pipeline.comparison.overlap import Overlap, Side, overlap_of, restricted
 from eval_pipeline.comparison.records import (
     ACTIONS,
     Action,
@@ -20,20 +21,10 @@ from eval_pipeline.comparison.records import (
     rounded,
 )
 from eval_pipeline.files import content_hash
-from eval_pipeline.gates import TOLERANCE, Gate, plain_gates
-from eval_pipeline.golden import GoldenCase
+from eval_pipeline.gates import Gate, plain_gates
 from eval_pipeline.numbers import Unit, change, counted, number
 from eval_pipeline.problems import BadInput, Problem, bad_value
-from eval_pipeline.scoring import (
-    CaseResult,
-    Scores,
-    Summary,
-    case_results,
-    lost_verdicts,
-    outage_among,
-    score_cases,
-    summarize,
-)
+from eval_pipeline.scoring import Scores, Summary, lost_verdicts, outage_among, score_cases, summarize
 from eval_pipeline.suite import Context, Reading, Suite, quantities, suite_code
 
 WORST_FIRST: tuple[Verdict, ...] = ("regressed", "inconclusive", "improved", "no worse", "unchanged")
@@ -42,7 +33,7 @@ WORST_FIRST: tuple[Verdict, ...] = ("regressed", "inconclusive", "improved", "no
 def compare(
     suite: Suite,
     present: Mapping[str, str],
-    cases: Callable[[], Iterable[GoldenCase]],
+    cases: Cases,
     before: Sequence[Side],
     after: Side,
     gates: Mapping[str, Gate],
@@ -52,15 +43,16 @@ def compare(
     """Score the sides on the cases that each side before shares unchanged, and say what moved since each.
 
     The gated metrics of all comparisons are one family; a side that shares too little is no part of it.
-    `present` names the golden set's cases with the hash of their inputs; `cases` reads them.
+    `present` names the golden set's cases with the hash of their inputs; `cases` reads them, or some of them.
     """
     _stop_if_stale(present, after)
     with suite_code(suite.name):
         overlaps = [overlap_of(present, side) for side in before]
-        shared = set().union(*(each.shared for each in overlaps))
+        each_shares = [each.shared for each in overlaps]
+        shared = each_shares[0] if len(each_shares) == 1 else set().union(*each_shares)
         latest = _scores(suite, shared, cases, after, gates, context) if shared else None
         pairs = {
-            place: (_scores(suite, each.shared, cases, side, gates, context), latest.restricted(each.shared))
+            place: (_scores(suite, each.shared, cases, side, gates, context), restricted(latest, each.shared))
             for place, (side, each) in enumerate(zip(before, overlaps, strict=True))
             if latest and each.shared
         }
@@ -86,7 +78,7 @@ def compare(
 
 def _compared(
     suite: Suite,
-    cases: Callable[[], Iterable[GoldenCase]],
+    cases: Cases,
     before: Side,
     after: Side,
     overlap: Overlap,
@@ -96,7 +88,8 @@ def _compared(
     test: ChosenTest | None,
 ) -> Comparison:
     changes: tuple[MetricChange, ...] = ()
-    moved: list[CaseChange] = []
+    fell: tuple[CaseChange, ...] = ()
+    rose: tuple[CaseChange, ...] = ()
     groups: tuple[GroupChange, ...] = ()
     readings: tuple[Reading, ...] = ()
     trials = after.identity.trials
@@ -105,7 +98,7 @@ def _compared(
         old, new = (summarize(suite, side, gates) for side in scores)
         changes = metric_changes(suite, old, new, gates, evidence)
         groups = group_changes(suite, *scores, gates)
-        moved = _case_changes(suite, *(case_results(suite, side) for side in scores))
+        fell, rose = moved_cases(suite, *scores)
         trials = new.trials
         notes = [
             *_held_out(suite, groups, before, after),
@@ -118,7 +111,6 @@ def _compared(
     action: Action = max((each.action for each in changes), key=ACTIONS.index, default="proceed")
     if not overlap.comparable:
         action = max(action, "needs_approval", key=ACTIONS.index)
-    fell = tuple(each for each in moved if _gain(suite, each) < -TOLERANCE)
     return Comparison(
         suite=suite.name,
         before=before.label,
@@ -129,7 +121,7 @@ def _compared(
         vanished=overlap.vanished,
         changed=overlap.changed,
         metrics=changes,
-        improved=tuple(each for each in moved if _gain(suite, each) > TOLERANCE),
+        improved=rose,
         regressed=fell,
         verdict=_verdict(changes) if overlap.comparable else "incomparable",
         action=action,
@@ -139,7 +131,7 @@ def _compared(
         key=_key(before, after, gates, changes),
         identities=(before.identity, after.identity),
         groups=groups,
-        examples=examples_of(fell, cases(), before, after),
+        examples=examples_of(fell, cases, before, after),
         readings=readings,
         tests=tuple(chosen_tests(suite, *scores, test)) if scores and test else (),
         role=before.role,
@@ -165,7 +157,7 @@ def _key(before: Side, after: Side, gates: Mapping[str, Gate], changes: Iterable
 def _scores(
     suite: Suite,
     shared: Set[str],
-    cases: Callable[[], Iterable[GoldenCase]],
+    cases: Cases,
     side: Side,
     gates: Mapping[str, Gate],
     context: Context,
@@ -175,7 +167,7 @@ def _scores(
     A side that its judge did not rule on is none.
     """
     if side.scores is not None:
-        return side.scores.restricted(shared)
+        return restricted(side.scores, shared)
     wanted = (each for each in cases() if each.case.id in shared)
     judged = context.judge is not None
     scores = score_cases(suite, wanted, side.answers, context, keep_diagnoses=judged)
@@ -232,32 +224,6 @@ def _heavy_cases(changes: Iterable[MetricChange]) -> Iterable[str]:
             f"{case_id} alone holds much of what is counted: {', '.join(shares)}. "
             "Look at these differences without it and on equal case weights, too."
         )
-
-
-def _case_changes(suite: Suite, old: Iterable[CaseResult], new: Iterable[CaseResult]) -> list[CaseChange]:
-    """Every case's headline before and after, worst change first."""
-    before = {each.case_id: each.headline for each in old}
-    changes = [
-        CaseChange(
-            each.case_id,
-            before[each.case_id],
-            each.headline,
-            _difference(before[each.case_id], each.headline),
-        )
-        for each in new
-    ]
-    return sorted(changes, key=lambda each: (_gain(suite, each), each.case_id))
-
-
-def _difference(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
-
-
-def _gain(suite: Suite, case: CaseChange) -> float:
-    sign = 1.0 if suite.metric(suite.headline).direction == "higher" else -1.0
-    if case.difference is not None:
-        return sign * case.difference
-    return float("-inf") if case.before is not None else 0.0
 
 
 def _verdict(changes: Iterable[MetricChange]) -> Verdict:

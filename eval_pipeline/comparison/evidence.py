@@ -1,14 +1,17 @@
 """What the cases say about the difference of each metric."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
 
 from eval_pipeline.answers import TrialRange
-from eval_pipeline.comparison.pairing import paired_metrics
+from eval_pipeline.comparison.pairing import cases_of, paired_metrics
 from eval_pipeline.comparison.records import Evidence, HeavyCase, Influence
 from eval_pipeline.gates import Gate, Regression
 from eval_pipeline.numbers import Unit
@@ -16,9 +19,12 @@ from eval_pipeline.scoring import Scores
 from eval_pipeline.statistics.arrays import ROUNDING
 from eval_pipeline.statistics.estimates import Estimate
 from eval_pipeline.statistics.looks import Plan
-from eval_pipeline.statistics.pairs import Moments, Pairs
+from eval_pipeline.statistics.pairs import Moments, Pairs, side_by_side
 from eval_pipeline.statistics.verdicts import Judgement, Rules, judge_together
 from eval_pipeline.suite import Metric, Suite, Values, all_metrics
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DROPS: dict[Unit, Regression] = {
     "fraction": Regression(investigate=0.01, block=0.05),
@@ -28,6 +34,8 @@ DROPS: dict[Unit, Regression] = {
 RELATIVE = Regression(investigate=0.01, block=0.05)
 """The same for plain numbers, as parts of the value before."""
 MOST_INFLUENCES = 3
+NUMBERS_AT_ONCE = 2_000_000
+"""So many values of cases and metrics are in memory at a time."""
 
 
 def evidence_of(
@@ -45,12 +53,11 @@ def evidence_of(
     gated, free = [], []
     weighed = []
     for old, new in pairs:
-        paired = paired_metrics(metrics, old, new)
-        moments = paired.moments
+        moments, weights = _measured(metrics, old, new)
         plan = looks_of(range_, moments)
         gated.append(Estimate(moments.select(slice(len(family))), plan))
         free.append(Estimate(moments.select(slice(len(family), None), None), plan))
-        weighed.append(_weights(paired, moments, old.case_ids))
+        weighed.append(weights)
     together = judge_together(gated, [rules_for(family, gates, each.moments.before) for each in gated])
     alone = [judge_together([each], [rules_for(others, gates, each.moments.before)])[0] for each in free]
     return [
@@ -64,9 +71,22 @@ def evidence_of(
     ]
 
 
-def _weights(
-    pairs: Pairs, moments: Moments, case_ids: Sequence[str]
-) -> list[tuple[tuple[Influence, ...], HeavyCase | None]]:
+_Weights = list[tuple[tuple[Influence, ...], HeavyCase | None]]
+
+
+def _measured(metrics: Sequence[Metric], old: Scores, new: Scores) -> tuple[Moments, _Weights]:
+    """What the cases show of every metric, and which of them weigh; of very many, some metrics at a time."""
+    at_once = max(NUMBERS_AT_ONCE // max(old.counts.num_rows, new.counts.num_rows, 1), 2)
+    parts: list[Moments] = []
+    weights: _Weights = []
+    for first in range(0, len(metrics), at_once):
+        pairs = paired_metrics(metrics[first : first + at_once], old, new)
+        parts.append(pairs.moments)
+        weights += _weights(pairs, parts[-1], cases_of(old))
+    return side_by_side(parts), weights
+
+
+def _weights(pairs: Pairs, moments: Moments, case_ids: pa.ChunkedArray) -> _Weights:
     """The cases that carry each pooled metric's difference, and the one that weighs too much."""
     influences = pairs.influences
     results = []
@@ -77,14 +97,14 @@ def _weights(
             column = np.nan_to_num(sign * influences[:, place])
             most = np.argsort(-column, kind="stable")[:MOST_INFLUENCES]
             carried_by = tuple(
-                Influence(case_ids[case], sign * float(column[case]))
+                Influence(case_ids[int(case)].as_py(), sign * float(column[case]))
                 for case in most
                 if column[case] > ROUNDING
             )
         heavy = None
         if np.isfinite(moments.equal_difference[place]):
             heavy = HeavyCase(
-                case_ids[moments.heaviest[place]],
+                case_ids[int(moments.heaviest[place])].as_py(),
                 float(moments.share[place]),
                 finite(float(moments.without_heaviest[place])),
                 finite(float(moments.equal_difference[place])),

@@ -1,7 +1,7 @@
 """The cases that got worse the most, as people need them: what was asked and expected, and both answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, Protocol
 
 import msgspec
 
@@ -14,17 +14,20 @@ MOST_EXAMPLES = 3
 LONGEST_TEXT = 500
 
 
+class Cases(Protocol):
+    """Reads the cases of a golden set: all of them, or at least those of some ids."""
+
+    def __call__(self, only: Set[str] | None = None) -> Iterable[GoldenCase]:
+        """The cases, in the order of the golden set."""
+
+
 def examples_of(
-    changes: Sequence[CaseChange], cases: Iterable[GoldenCase], before: Side, after: Side
+    changes: Sequence[CaseChange], cases: Cases, before: Side, after: Side
 ) -> tuple[CaseExample, ...]:
-    """The first few of these cases; golden cases are read until all of them are found."""
+    """The first few of these cases."""
     wanted = [each.case_id for each in changes[:MOST_EXAMPLES]]
-    found: dict[str, CaseExample] = {}
-    for golden in cases if wanted else ():
-        if golden.case.id in wanted:
-            found[golden.case.id] = _example(golden, before, after)
-        if len(found) == len(wanted):
-            break
+    read = cases(only=set(wanted)) if wanted else ()
+    found = {each.case.id: _example(each, before, after) for each in read if each.case.id in wanted}
     return tuple(found[case_id] for case_id in wanted if case_id in found)
 
 

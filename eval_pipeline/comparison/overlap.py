@@ -45,8 +45,13 @@ def overlap_of(present: Mapping[str, str], before: Side) -> Overlap:
     common = present.keys() & before.input_hashes.keys()
     changed = sorted(name for name in common if before.input_hashes[name] != present[name])
     return Overlap(
-        common - set(changed),
+        common - set(changed) if changed else common,
         tuple(sorted(present.keys() - before.input_hashes.keys())),
         tuple(sorted(before.input_hashes.keys() - present.keys())),
         tuple(changed),
     )
+
+
+def restricted(scores: Scores, shared: Set[str]) -> Scores:
+    """The scores of the shared cases, which mostly are all there are."""
+    return scores if all(map(shared.__contains__, scores.case_ids)) else scores.restricted(shared)

@@ -1,6 +1,10 @@
 """Scores of two sides as paired values: every metric with and without each case."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,31 +14,61 @@ from eval_pipeline.statistics.arrays import ROUNDING
 from eval_pipeline.statistics.pairs import LeaveOneOut, Pairs, paired
 from eval_pipeline.suite import KeyedSums, Metric, Ratio, Sums, Values, defined
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def paired_metrics(metrics: Sequence[Metric], before: Scores, after: Scores) -> Pairs:
+TABLE = "table "
+"""What a table is remembered under, before its name."""
+
+
+def paired_metrics(
+    metrics: Sequence[Metric], before: Scores, after: Scores, groups: tuple[int, ...] = ()
+) -> Pairs:
     """What the sides show of each metric; both hold the same cases, in every trial."""
-    if sorted(set(before.case_ids)) != sorted(set(after.case_ids)):
+    if not cases_of(before).equals(cases_of(after)):
         raise ValueError("the sides do not hold the same cases")
-    return paired(left_out(metrics, before), left_out(metrics, after))
+    return paired(left_out(metrics, before, groups), left_out(metrics, after, groups))
 
 
-def left_out(metrics: Sequence[Metric], scores: Scores) -> LeaveOneOut:
-    """Each metric in each trial, the same without each case, and of each case alone."""
+def cases_of(scores: Scores) -> pa.ChunkedArray:
+    """The ids of the cases, in order: rows are sorted by trial and then by case."""
+    trials = len(np.unique(scores.trials))
+    return scores.counts["case_id"].slice(0, scores.counts.num_rows // max(trials, 1))
+
+
+def left_out(metrics: Sequence[Metric], scores: Scores, groups: tuple[int, ...] = ()) -> LeaveOneOut:
+    """Each metric in each trial, the same without each case, and of each case alone.
+
+    With `(n,)` as groups, the cases are those of n groups in turn: the first of each, then the second of
+    each, and so on. Every group is a side of its own, and the metrics have that axis before their own.
+    """
     trials, trial_of = np.unique(scores.trials, return_inverse=True)
-    rows = scores.counts.num_rows
-    whole = scores.sums(trial_of, len(trials))
+    rows, many = scores.counts.num_rows, math.prod(groups)
+    set_of = trial_of * many + np.arange(rows) % many
+    whole = scores.sums(set_of, len(trials) * many)
     alone, without, items = (np.empty((rows, len(metrics))) for _ in range(3))
     for part, single in scores.rows():
-        rest = WithoutRow(whole, single, trial_of[part])
+        rest = WithoutRow(whole, single, set_of[part])
         for place, metric in enumerate(metrics):
             counted = Counted(single)
             alone[part, place] = metric.formula(counted)
             items[part, place] = counted.items(metric)
             without[part, place] = metric.formula(rest)
     # Rows are sorted by trial and then by case.
-    shape = (len(trials), rows // max(len(trials), 1), len(metrics))
+    shape = (len(trials), rows // max(len(trials) * many, 1), *groups, len(metrics))
     by_case = [np.swapaxes(each.reshape(shape), 0, 1) for each in (without, alone, items)]
-    return LeaveOneOut(np.stack([metric.formula(whole) for metric in metrics], axis=-1), *by_case)
+    values = np.stack([metric.formula(whole) for metric in metrics], axis=-1)
+    return LeaveOneOut(values.reshape(len(trials), *groups, len(metrics)), *by_case)
+
+
+def reads_tables(metrics: Sequence[Metric], scores: Scores) -> bool:
+    """Whether any formula reads keyed counts, whose keys are those of the cases that are there."""
+    for _, single in scores.rows():
+        read = [Counted(single) for _ in metrics]
+        for metric, counted in zip(metrics, read, strict=True):
+            metric.formula(counted)
+        return any(each.tables for each in read)
+    return False
 
 
 class Counted(Sums):
@@ -51,8 +85,13 @@ class Counted(Sums):
     def table(self, name: str) -> KeyedSums:
         """The summed keyed counts of a table."""
         table = self._sums.table(name)
-        self._read[f"table {name}"] = table.values.sum(axis=(1, 2))
+        self._read[TABLE + name] = table.values.sum(axis=(1, 2))
         return table
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that were read."""
+        return [name for name in self._read if name.startswith(TABLE)]
 
     def items(self, metric: Metric) -> Values | float:
         """How much of what the metric counts each row holds.
@@ -63,7 +102,7 @@ class Counted(Sums):
         """
         if isinstance(metric.formula, Ratio):
             return self._read[metric.formula.denominator]
-        if len(self._read) == 1 and not any(name.startswith("table ") for name in self._read):
+        if len(self._read) == 1 and not self.tables:
             return 0.0
         means = [name for name in self._read if name.endswith(defined(""))]
         read = [np.abs(self._read[name]) for name in means or self._read]
@@ -71,21 +110,21 @@ class Counted(Sums):
 
 
 class WithoutRow(Sums):
-    """The sums of a trial without one of its rows, for each of some rows."""
+    """The sums of a set of rows without one of them, for each of some rows."""
 
-    def __init__(self, whole: Sums, alone: Sums, trial_of: NDArray[np.intp]) -> None:
+    def __init__(self, whole: Sums, alone: Sums, set_of: NDArray[np.intp]) -> None:
         super().__init__({}, {})
         self._whole = whole
         self._alone = alone
-        self._trial_of = trial_of
+        self._set_of = set_of
 
     def __getitem__(self, column: str) -> Values:
-        return _rest(self._whole[column][self._trial_of], self._alone[column])
+        return _rest(self._whole[column][self._set_of], self._alone[column])
 
     def table(self, name: str) -> KeyedSums:
         """The summed keyed counts of a table."""
         whole, alone = self._whole.table(name), self._alone.table(name)
-        values = _rest(whole.values[self._trial_of], alone.values)
+        values = _rest(whole.values[self._set_of], alone.values)
         return KeyedSums(whole.row_keys, whole.column_keys, values)
 
 

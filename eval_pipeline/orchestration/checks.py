@@ -32,6 +32,8 @@ from eval_pipeline.suite import Severity, Suite, quantities
 
 MOST_LINES = 50
 LONGEST_LINE = 2000
+MOST_PROBLEMS = 1000
+"""So many of what is wrong with input are kept with a check."""
 PROBLEMS = "problems"
 
 Checks = Iterator[dg.AssetCheckResult]
@@ -370,15 +372,18 @@ def active_check(states: Sequence[VersionState]) -> dg.AssetCheckResult:
 
 def problems_check(check: str, problems: Sequence[Problem]) -> dg.AssetCheckResult:
     """Bad input as a failed check: every problem, as the command line would print it."""
-    lines = [str(problem) for problem in problems]
-    more = f"\nand {len(lines) - MOST_LINES:,} more" if len(lines) > MOST_LINES else ""
+    lines = [str(problem) for problem in problems[:MOST_LINES]]
+    more = f"\nand {len(problems) - MOST_LINES:,} more" if len(problems) > MOST_LINES else ""
+    kept = list(problems[:MOST_PROBLEMS])
+    if left := len(problems) - len(kept):
+        kept.append(Problem(kept[-1].file, 0, "", f"{left:,} more problems", "Correct the others first."))
     return _result(
         check_name=check,
         passed=False,
-        description="\n".join(lines[:MOST_LINES]) + more,
+        description="\n".join(lines) + more,
         metadata={
-            "count": len(lines),
-            PROBLEMS: dg.MetadataValue.json([msgspec.to_builtins(problem) for problem in problems]),
+            "count": len(problems),
+            PROBLEMS: dg.MetadataValue.json([msgspec.to_builtins(problem) for problem in kept]),
         },
     )
 

@@ -20,6 +20,7 @@ from eval_pipeline.suite import Suite
 
 MORE = "… and more, in the report."
 LINES_OF_A_SCREEN, LINES_OF_AN_IMAGE = 20, 12
+MOST_SCREENS = 30
 WIDTH_OF_A_SCREEN = 120
 
 
@@ -65,10 +66,13 @@ def on_a_screen(markdown: str) -> dg.MarkdownMetadataValue:
 
 
 def in_screens(name: str, markdown: str) -> dict[str, dg.MarkdownMetadataValue]:
-    """All of a text, a screen for each entry: `name`, `name_2` and so on."""
+    """A text, a screen for each entry: `name`, `name_2` and so on, as many as anybody leafs through."""
+    screens = _screens(markdown)
+    if len(screens) > MOST_SCREENS:
+        screens = [*screens[: MOST_SCREENS - 1], [*screens[MOST_SCREENS - 1], "", MORE]]
     return {
         name if number == 1 else f"{name}_{number}": dg.MetadataValue.md("\n".join(lines))
-        for number, lines in enumerate(_screens(markdown), 1)
+        for number, lines in enumerate(screens, 1)
     }
 
 

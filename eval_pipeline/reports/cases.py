@@ -39,15 +39,17 @@ def size_of(summary: Summary) -> str:
 def passes(results: Sequence[CaseResult]) -> str:
     """In how many trials cases pass: one that always fails does not hide in a good mean."""
     always = sum(each.passed == each.trials for each in results)
-    never = [plain(each.case_id) for each in results if not each.passed]
-    rest = [
-        f"{plain(each.case_id)} ({each.passed:,} of {each.trials:,})"
-        for each in results
-        if 0 < each.passed < each.trials
-    ]
+    never = [each for each in results if not each.passed]
+    rest = [each for each in results if 0 < each.passed < each.trials]
     lines = [f"{always:,} of {counted(len(results), 'case')} pass in every trial"]
-    lines += [f"{len(rest):,} in some: {_some(rest, MOST_DIAGNOSES)}"] if rest else []
-    lines += [f"{len(never):,} in none: {_some(never, MOST_DIAGNOSES)}"] if never else []
+    for some, how in ((rest, "some"), (never, "none")):
+        names = [
+            f"{plain(each.case_id)} ({each.passed:,} of {each.trials:,})"
+            if each.passed
+            else plain(each.case_id)
+            for each in some[:MOST_DIAGNOSES]
+        ]
+        lines += [f"{len(some):,} in {how}: {_first(names, len(some))}"] if some else []
     return "; ".join(lines) + "."
 
 
@@ -70,13 +72,18 @@ def _by_kind(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def explanations(suite: Suite, metric: str, scores: Scores) -> list[str]:
-    """What a metric's bad value is made of: one line per case, with the things named."""
+    """What a metric's bad value is made of: a line for each of some cases, and how many more there are."""
     kinds = next((each.explained_by.split() for each in suite.metrics if each.name == metric), [])
     named: dict[str, dict[str, None]] = {}
+    others: set[str] = set()
     for row in scores.diagnoses.to_pylist() if kinds else ():
         if row["kind"] in kinds:
-            named.setdefault(row["case_id"], {})[flat(row["got"] or row["expected"], 60)] = None
-    return [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
+            if row["case_id"] in named or len(named) < MOST_NAMED:
+                named.setdefault(row["case_id"], {})[flat(row["got"] or row["expected"], 60)] = None
+            else:
+                others.add(row["case_id"])
+    lines = [f"{flat(case_id, 60)}: {_some(list(things))}" for case_id, things in named.items()]
+    return [*lines, *([f"and {counted(len(others), 'more case')}"] if others else [])]
 
 
 def named_things(suite: Suite, summary: Summary, scores: Scores) -> dict[str, list[str]]:
@@ -87,12 +94,7 @@ def named_things(suite: Suite, summary: Summary, scores: Scores) -> dict[str, li
         for gate in summary.gates
         if gate.status in ("warn", "fail")
     }
-    return {metric: _few(lines) for metric, lines in named.items() if lines}
-
-
-def _few(lines: list[str]) -> list[str]:
-    more = len(lines) - MOST_NAMED
-    return [*lines[:MOST_NAMED], *([f"and {counted(more, 'more case')}"] if more > 0 else [])]
+    return {metric: lines for metric, lines in named.items() if lines}
 
 
 def cause_lines(named: Mapping[str, Sequence[str]]) -> list[str]:
@@ -101,8 +103,13 @@ def cause_lines(named: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _some(things: Sequence[str], most: int = 5, between: str = ", ") -> str:
-    more = f" and {len(things) - most:,} more" if len(things) > most else ""
-    return between.join(things[:most]) + more
+    return _first(things[:most], len(things), between)
+
+
+def _first(things: Sequence[str], of: int, between: str = ", ") -> str:
+    """The first of so many things, and how many more there are."""
+    more = f" and {of - len(things):,} more" if of > len(things) else ""
+    return between.join(things) + more
 
 
 def hidden_problems(summary: Summary) -> str:

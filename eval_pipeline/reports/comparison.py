@@ -12,7 +12,7 @@ from eval_pipeline.suite import Suite
 
 LONGEST_EXAMPLE = 600
 MOST_CASES = 500
-"""So many cases are listed; the JSON of a comparison has all of them."""
+"""So many cases, or groups, are listed; the JSON of a comparison has all of them."""
 CHANGE = ("before", "after", "difference")
 INTERVAL = "95 % CI"
 VERDICT_COLOURS: dict[str, Colour] = {"improved": "green", "inconclusive": "yellow", "regressed": "red"}
@@ -150,7 +150,7 @@ def tests_tables(suite: Suite, comparison: Comparison) -> list[Table]:
 
 def group_table(suite: Suite, comparison: Comparison) -> Table:
     """The groups that moved by more than chance explains."""
-    unit = units(suite)
+    unit, moved = units(suite), comparison.moved_groups
     size = counted(len(comparison.groups), "combination")
     return Table(
         ("group", "metric", *CHANGE, "cases", "adjusted p", "verdict"),
@@ -163,9 +163,10 @@ def group_table(suite: Suite, comparison: Comparison) -> Table:
                 probability(each.adjusted_p),
                 _verdict(each.verdict),
             )
-            for each in comparison.moved_groups
+            for each in moved[:MOST_CASES]
         ],
         f"Groups that moved by more than chance explains, of {size} of group and metric",
+        f"{MOST_CASES} of {len(moved):,}." if len(moved) > MOST_CASES else "",
     )
 
 

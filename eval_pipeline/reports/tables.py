@@ -1,5 +1,6 @@
 """The tables that people read: metrics, groups, golden sets, errors, trends. Each is made here, once."""
 
+import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from eval_pipeline.suite import Experiment, Overview, Rows, Suite, quantities, s
 COLOURS: dict[str, Colour] = {"pass": "green", "warn": "yellow", "fail": "red", "not_applicable": "dim"}
 ZONES = {"between": "⚠ between", "pass": "✓ pass", "excellent": "★ excellent"}
 MOST_ROWS = 100
+MOST_GROUPS, LONGEST_TABLE = 100, 1000
+"""So many groups, and rows of a suite's own tables, are shown; an evaluation's file has all of them."""
 LONGEST_NOTE = 500
 
 
@@ -183,7 +186,7 @@ def model_list(summary: Summary) -> str:
 
 
 def group_tables(suite: Suite, summary: Summary) -> list[Table]:
-    """The gated metrics by group."""
+    """The gated metrics by group; of very many groups, those that are the worst by the first of them."""
     unit = units(suite)
     names = [gate.metric for gate in summary.gates]
     return [
@@ -191,12 +194,30 @@ def group_tables(suite: Suite, summary: Summary) -> list[Table]:
             (axis, *names),
             [
                 (value or NOTHING, *(number(row.get(name), unit[name]) for name in names))
-                for value, row in groups.items()
+                for value, row in _worst_groups(suite, groups, names)
             ],
             f"By {axis}",
+            f"The {MOST_GROUPS} worst by {names[0] if names else axis} of {len(groups):,}."
+            if len(groups) > MOST_GROUPS
+            else "",
         )
         for axis, groups in summary.groups.items()
     ]
+
+
+def _worst_groups(
+    suite: Suite, groups: Mapping[str, Mapping[str, float | None]], metrics: Sequence[str]
+) -> list[tuple[str, Mapping[str, float | None]]]:
+    """All groups; where they are very many, some, those without a value last."""
+    if len(groups) <= MOST_GROUPS or not metrics:
+        return list(groups.items())[:MOST_GROUPS]
+    sign = 1 if quantities(suite)[metrics[0]].direction == "higher" else -1
+
+    def badness(group: tuple[str, Mapping[str, float | None]]) -> tuple[bool, float]:
+        value = group[1].get(metrics[0])
+        return value is None, sign * (value or 0.0)
+
+    return heapq.nsmallest(MOST_GROUPS, groups.items(), key=badness)
 
 
 def cross_tables(suite: Suite, evaluations: Mapping[str, Evaluation]) -> list[Table]:
@@ -223,13 +244,17 @@ def _tables(suite: Suite, tables: Mapping[str, Rows]) -> list[Table]:
     return [
         Table(
             tuple(rows[0]),
-            [_cells(row, suite.reporting.table_units) for row in rows],
+            [_cells(row, suite.reporting.table_units) for row in rows[:LONGEST_TABLE]],
             name.replace("_", " "),
-            suite.reporting.legends.get(name, ""),
+            _legend(suite.reporting.legends.get(name, ""), len(rows)),
         )
         for name, rows in tables.items()
         if rows
     ]
+
+
+def _legend(legend: str, rows: int) -> str:
+    return f"{legend} {LONGEST_TABLE:,} of {rows:,} rows.".lstrip() if rows > LONGEST_TABLE else legend
 
 
 def _cells(row: Mapping[str, Any], unit: Mapping[str, Unit]) -> list[str]:

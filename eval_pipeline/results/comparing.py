@@ -77,7 +77,9 @@ def compare_results(
     scores = sides[0].scores
     level = metric_means(suite, scores.restricted(shared)) if scores and shared else {}
     gates = {suite.headline: _gate(suite, level.get(suite.headline)), ERROR_RATE.name: ERROR_GATE}
-    (comparison,) = compare(suite, present, lambda: cases, sides[:1], sides[1], gates, Context(), test)
+    (comparison,) = compare(
+        suite, present, lambda only=None: cases, sides[:1], sides[1], gates, Context(), test
+    )
     notes = (*comparison.notes, *before.notes, *after.notes, *left_out, *how)
     changes = tuple(_without_zones(each, suite.headline) for each in comparison.metrics)
     return Compared(suite, msgspec.structs.replace(comparison, notes=notes, metrics=changes))

@@ -1,16 +1,17 @@
 """What a report shows of every case: question, expectation and answers, beside those it is compared with."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
 from eval_pipeline.answers import Answer, AnswerSource, OutputsIdentity
 from eval_pipeline.asking import Questions
-from eval_pipeline.comparison import Comparison, Role, Side
+from eval_pipeline.comparison import Cases, Comparison, Role, Side
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import Prompt, load_prompt, replaced_by
 from eval_pipeline.scoring import Scores, score_cases
+from eval_pipeline.stages.scores import known_scores
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
 
@@ -48,8 +49,8 @@ class Exhibits:
     """Everything that can be looked at: the evaluation itself first, then what it is compared with."""
 
     all: tuple[Exhibit, ...]
-    cases: Callable[[], Iterable[GoldenCase]]
-    prompts: Callable[[], Iterator[tuple[str, str]]] | None = None
+    cases: Cases
+    prompts: Callable[[Set[str] | None], Iterator[tuple[str, str]]] | None = None
     """The rendered prompts of the cases, in their order; None where the prompt is not there any more."""
 
     @property
@@ -57,10 +58,13 @@ class Exhibits:
         """The evaluation itself."""
         return self.all[0]
 
-    def batches(self) -> Iterator[list[Shown]]:
-        """Every case in the order of the golden set, some at a time: memory does not grow with texts."""
-        rendered = self.prompts() if self.prompts else iter(())
-        cases = iter(self.cases())
+    def batches(self, only: Set[str] | None = None) -> Iterator[list[Shown]]:
+        """Every case, or those of some ids, in the order of the golden set, a batch at a time.
+
+        Memory does not grow with texts.
+        """
+        rendered = self.prompts(only) if self.prompts else iter(())
+        cases = (each for each in self.cases(only) if only is None or each.case.id in only)
         while batch := list(islice(cases, BATCH)):
             prompts = _rendered(rendered, len(batch))
             answers = [_answers(each, batch) for each in self.all]
@@ -96,7 +100,7 @@ def _answers(exhibit: Exhibit, batch: Sequence[GoldenCase]) -> list[list[Answer 
 def exhibits_of(
     bench: Workbench, golden: GoldenTable, answers: AnswerTable, scored: Scored, compared: Compared
 ) -> Exhibits:
-    """An evaluation and both sides of its comparisons; these are scored once more, with diagnoses."""
+    """An evaluation and both sides of its comparisons; these are scored where nobody did."""
     suite, outputs = bench.suite, answers.identity
     prompt = _prompt_of(bench, outputs)
     text = prompt_text(prompt) if prompt else None
@@ -105,7 +109,7 @@ def exhibits_of(
     questions = Questions(suite, prompt, golden, bench.context.resources) if prompt else None
     return Exhibits(
         (own, *(each for each in others if each)),
-        lambda: golden.cases(suite),
+        lambda only=None: golden.cases(suite, only),
         questions.texts if questions else None,
     )
 
@@ -121,11 +125,19 @@ def _other(
         **dict.fromkeys(comparison.appeared, "was not asked: the case is new"),
         **dict.fromkeys(comparison.changed, "was asked something else: the case's input changed since"),
     }
-    cases = (each for each in golden.cases(bench.suite) if each.case.id not in absent)
-    scores = score_cases(bench.suite, cases, side.answers, bench.context)
+    scores = _scores(bench, golden, side, absent)
     prompt = _prompt_of(bench, side.identity, after.version)
     text = prompt_text(prompt) if prompt else None
     return Exhibit(comparison.before, comparison.role, side.answers, scores, text, absent)
+
+
+def _scores(bench: Workbench, golden: GoldenTable, side: Side, absent: Mapping[str, str]) -> Scores:
+    """What a side's answers earn: as an earlier evaluation has it, else scored once more."""
+    known = known_scores(bench, golden, side.answers) if isinstance(side.answers, AnswerTable) else None
+    if known is not None:
+        return known.restricted(set(known.case_ids) - absent.keys()) if absent else known
+    cases = (each for each in golden.cases(bench.suite) if each.case.id not in absent)
+    return score_cases(bench.suite, cases, side.answers, bench.context)
 
 
 def _side_before(bench: Workbench, comparison: Comparison) -> Side | None:

@@ -5,6 +5,7 @@ import datetime
 from eval_pipeline.answers import Costs, Outage
 from eval_pipeline.comparison import summarize_held_out
 from eval_pipeline.gates import operation_results
+from eval_pipeline.problems import BadInput
 from eval_pipeline.prompts import versions_in
 from eval_pipeline.scoring import (
     Evaluation,
@@ -23,21 +24,31 @@ from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 
 def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scored:
     """Score answers against the golden set as it is now, or against the sample of it that was asked."""
+    suite = bench.suite
     golden = sampled(golden, answers.identity.case_sample)
-    scores = score_cases(bench.suite, golden.cases(bench.suite), answers, bench.context)
-    return Scored(_identity(bench, golden, answers), scores)
+    identity = _identity(bench, golden, answers)
+    return Scored(identity, score_cases(suite, golden.cases(suite), answers, bench.context))
 
 
 def known_scores(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scores | None:
-    """The scores of answers against the golden set as it is, where a run of these answers kept them."""
+    """What an earlier evaluation made of the same answers, by the same code; None where there was none.
+
+    Where a judge rules, answers are scored anew: the verdicts that it owed may be there now.
+    """
+    if bench.context.judge is not None:
+        return None
     identity = _identity(bench, golden, answers)
-    kept = bench.store.scored(bench.suite.name, answers.identity.version, identity.id)
-    return kept.scores if kept and kept.identity == identity else None
+    try:
+        scored = bench.store.scored(bench.suite.name, answers.identity.version, identity.id)
+    except BadInput:  # what is damaged is made again
+        return None
+    return scored.scores if scored and scored.identity == identity else None
 
 
 def _identity(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Identity:
-    scorer = scorer_version(bench.suite)
-    return Identity(answers.identity, golden.facts.golden_hash, scorer, bench.context.hash)
+    return Identity(
+        answers.identity, golden.facts.golden_hash, scorer_version(bench.suite), bench.context.hash
+    )
 
 
 def evaluate(bench: Workbench, scored: Scored, costs: Costs) -> Evaluation:

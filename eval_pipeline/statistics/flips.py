@@ -5,9 +5,11 @@ change its sign. Over all 2^k assignments of signs this gives the exact distribu
 unequal the cases are and however heavy their tails.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from eval_pipeline.statistics.arrays import ROUNDING, Values
+from eval_pipeline.statistics.arrays import ROUNDING, Counts, Flags, Values
 
 EXACT = 12
 """Where no more cases differ, every assignment of signs is counted; beyond, a saddlepoint is near."""
@@ -18,25 +20,38 @@ STEPS = 12
 NUMBERS_AT_ONCE = 4_000_000
 
 
-def sign_flips(differences: Values) -> tuple[Values, Values]:
+def sign_flips(differences: Values, family: Counts | None = None) -> tuple[Values, Values]:
     """The chances of a sum so low, and so high, for `differences[case, …metric]`.
 
-    1 where all are 0, NaN where any is unknown.
+    1 where all are 0, NaN where any is unknown. `family` numbers the family of each metric, whose members are
+    computed in step; by default the last axis is one.
     """
     cases = len(differences)
     table = np.reshape(differences, (cases, int(np.prod(differences.shape[1:]))))
+    number = np.ravel(families(differences.shape[1:]) if family is None else family)
     table = np.where(np.abs(table) <= ROUNDING, 0.0, table)
     few = (table != 0).sum(axis=0) <= EXACT
     p_values = np.empty((2, table.shape[1]))
-    for chosen, size, test in ((few, 2**EXACT, _counted), (~few, cases, _saddlepoint)):
-        places = np.flatnonzero(chosen)
-        block = max(1, NUMBERS_AT_ONCE // max(size, 1))
-        for start in range(0, len(places), block):
-            part = places[start : start + block]
-            p_values[:, part] = test(table[:, part])
+    for part in _blocks(few, 2**EXACT):
+        p_values[:, part] = _counted(table[:, part])
+    for part in _blocks(~few, cases):
+        p_values[:, part] = _saddlepoint(table[:, part], number[part])
     p_values[:, ~np.isfinite(table).all(axis=0)] = np.nan
     below, above = p_values.reshape(2, *differences.shape[1:])
     return below, above
+
+
+def families(shape: tuple[int, ...]) -> Counts:
+    """The number of each metric's family, where the last axis of a shape is one."""
+    return np.repeat(np.arange(int(np.prod(shape[:-1]))), shape[-1]).reshape(shape)
+
+
+def _blocks(chosen: Flags, size: int) -> Iterator[Counts]:
+    """The places of the chosen metrics, as many at once as fit in memory."""
+    places = np.flatnonzero(chosen)
+    block = max(1, NUMBERS_AT_ONCE // max(size, 1))
+    for start in range(0, len(places), block):
+        yield places[start : start + block]
 
 
 def _counted(table: Values) -> tuple[Values, Values]:
@@ -52,7 +67,7 @@ def _counted(table: Values) -> tuple[Values, Values]:
     return (sums <= total + slack).mean(axis=0), (sums >= total - slack).mean(axis=0)
 
 
-def _saddlepoint(table: Values) -> tuple[Values, Values]:
+def _saddlepoint(table: Values, family: Counts) -> tuple[Values, Values]:
     """Lugannani and Rice's tail of Σ ±d, whose cumulant function is K(t) = Σ log cosh(t·d).
 
     With K′(t) = |Σ d|, w = √(2 (t·|Σ d| − K)) and u = t·√K″ the tail is Φ(−w) + φ(w)·(1/u − 1/w).
@@ -67,7 +82,7 @@ def _saddlepoint(table: Values) -> tuple[Values, Values]:
         target = np.where(scale > 0, np.maximum(np.abs(total) - _grain(table), 0.0) / scale, 0.0)
     most = sizes.sum(axis=0)
     reach = np.minimum(target, most * (1 - 1e-6))
-    point = _solve(sizes, reach)
+    point = _solve(sizes, reach, family)
     tangents = np.tanh(point * sizes)
     curve = (sizes**2 * (1 - tangents**2)).sum(axis=0)
     cumulant = (point * sizes - np.log(2.0) + np.log1p(np.exp(-2 * point * sizes))).sum(axis=0)
@@ -93,10 +108,14 @@ def _grain(table: Values) -> Values:
     return result
 
 
-def _solve(sizes: Values, target: Values) -> Values:
-    """The point at which K′ is the target, by Newton's method within a bracket."""
+def _solve(sizes: Values, target: Values, family: Counts) -> Values:
+    """The point at which K′ is the target, by Newton's method within a bracket.
+
+    A family goes on until all of its metrics are there, whatever other families are computed beside it.
+    """
     low, high = np.zeros(len(target)), np.full(len(target), np.inf)
     point = target.copy()
+    there = np.zeros(len(target), dtype=np.bool_)
     for _ in range(STEPS):
         tangents = np.tanh(point * sizes)
         slope = (sizes * tangents).sum(axis=0)
@@ -107,7 +126,9 @@ def _solve(sizes: Values, target: Values) -> Values:
             following = point + (target - slope) / curve
         outside = ~((following > low) & (following < high))
         middle = np.where(np.isfinite(high), (low + high) / 2, 2 * low + 1)
-        last, point = point, np.where(outside, middle, following)
-        if np.all(np.abs(point - last) <= ROUNDING * (1 + last)):
+        last, point = point, np.where(there, point, np.where(outside, middle, following))
+        moves = ~(np.abs(point - last) <= ROUNDING * (1 + last))
+        there = np.bincount(family, moves)[family] == 0
+        if there.all():
             break
     return point

@@ -9,6 +9,7 @@ Contributions before and after are paired by case, and averaged over trials: a c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eval_pipeline.statistics.arrays import ROUNDING, Counts, Flags, Values, numbers
-from eval_pipeline.statistics.flips import sign_flips
+from eval_pipeline.statistics.flips import families, sign_flips
 
 HEAVY = 0.10
 """A case that holds more than this of what a metric counts is heavy …"""
@@ -209,7 +210,8 @@ class Pairs:
             own = (after.alone.mean(axis=1) - before.alone.mean(axis=1))[:, some]
             known = np.isfinite(own)
             results[1][some] = _divide(np.where(known, own, 0.0).sum(axis=0), known.sum(axis=0).astype(float))
-            results[2][some], results[3][some] = sign_flips(np.where(known, own, 0.0))
+            flips = sign_flips(np.where(known, own, 0.0), families(some.shape)[some])
+            results[2][some], results[3][some] = flips
         return heaviest, share, *results
 
     def _trial_variance(self) -> Values:
@@ -296,6 +298,16 @@ class Moments:
             each.name: getattr(self, each.name)[index] for each in fields(self) if each.name != "trials"
         }
         return replace(self, **chosen)
+
+
+def side_by_side(parts: Sequence[Moments]) -> Moments:
+    """What comparisons of the same cases show of some metrics each, as one."""
+    joined = {
+        each.name: np.concatenate([getattr(part, each.name) for part in parts], axis=-1)
+        for each in fields(Moments)
+        if each.name != "trials"
+    }
+    return replace(parts[0], **joined)
 
 
 def paired(before: LeaveOneOut, after: LeaveOneOut) -> Pairs:

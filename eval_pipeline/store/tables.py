@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -137,11 +138,11 @@ class GoldenTable:
         for row in self._rows(["case_id", "attributes"]):
             yield row["case_id"], decoder.decode(row["attributes"])
 
-    def cases(self, suite: Suite) -> Iterator[GoldenCase]:
-        """Every case, decoded as it is needed."""
+    def cases(self, suite: Suite, only: Set[str] | None = None) -> Iterator[GoldenCase]:
+        """Every case, or those of some ids, decoded as they are needed."""
         attributes = msgspec.json.Decoder(dict[str, str])
         with naming_damage(self.path):
-            for row in self._rows():
+            for row in self._rows() if only is None else _rows(self.path, only=only):
                 case = Case(
                     row["case_id"],
                     msgspec.json.decode(row["input"], type=suite.input),
@@ -150,14 +151,20 @@ class GoldenTable:
                 )
                 yield GoldenCase(case, row["file"], row["line"], row["input_hash"], row["case_hash"])
 
-    def inputs(self, suite: Suite) -> Iterator[tuple[str, str, Any]]:
-        """Case id, input hash and input. The expectations are not even read."""
-        for row in self._rows(["case_id", "input_hash", "input"]):
+    def inputs(self, suite: Suite, only: Set[str] | None = None) -> Iterator[tuple[str, str, Any]]:
+        """Case id, input hash and input, of every case or some. The expectations are not even read."""
+        columns = ["case_id", "input_hash", "input"]
+        for row in self._rows(columns) if only is None else _rows(self.path, columns, only):
             yield row["case_id"], row["input_hash"], msgspec.json.decode(row["input"], type=suite.input)
 
     def hashes(self, column: Literal["input_hash", "case_hash"]) -> dict[str, str]:
         """Each case's hash: of its input, or of all of it."""
         return {row["case_id"]: row[column] for row in self._rows(["case_id", column])}
+
+    @cached_property
+    def input_hashes(self) -> dict[str, str]:
+        """The hash of each case's input, read once."""
+        return self.hashes("input_hash")
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each case: where it stands, its attributes, and input and expectation as JSON."""
@@ -180,15 +187,15 @@ class AnswerTable:
         self.path = path
         self.identity = identity
         self._file = _opened(path)
-        keys = self._file.read(["case_id", "trial"])
-        self._places = {
-            key: number
-            for number, key in enumerate(
-                zip(keys["case_id"].to_pylist(), keys["trial"].to_pylist(), strict=True)
-            )
-        }
         self._group = -1
         self._rows: list[dict[str, Any]] = []
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], int]:
+        with naming_damage(self.path):
+            keys = self._file.read(["case_id", "trial"])
+            pairs = zip(keys["case_id"].to_pylist(), keys["trial"].to_pylist(), strict=True)
+            return {key: number for number, key in enumerate(pairs)}
 
     @classmethod
     def open(cls, path: Path) -> AnswerTable:
@@ -232,7 +239,7 @@ class AnswerTable:
         return tuple(range(1, self.identity.trials + 1))
 
     def __len__(self) -> int:
-        return len(self._places)
+        return int(self._file.metadata.num_rows)
 
     def input_hashes(self) -> dict[str, str]:
         """Which input of each case was answered."""
@@ -379,13 +386,22 @@ def _row_writer(path: Path, schema: pa.Schema) -> Iterator[_RowWriter]:
         yield _RowWriter(writer, schema)
 
 
-def _rows(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+def _rows(
+    path: Path, columns: list[str] | None = None, only: Set[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table, or those of some cases."""
     with naming_damage(path), _opened(path) as file:
         rows = 0
         for batch in file.iter_batches(ROWS, columns=columns):
             rows += len(batch)
-            yield from batch.to_pylist()
+            yield from (batch if only is None else _of_cases(batch, only)).to_pylist()
         _stop_if_missing(file, rows)
+
+
+def _of_cases(batch: pa.RecordBatch, only: Set[str]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return batch.filter(pa.array([case_id in only for case_id in batch["case_id"].to_pylist()], pa.bool_()))
 
 
 def _opened(path: Path) -> pq.ParquetFile:

@@ -145,7 +145,7 @@ def compared(
     before: Side, after: Side, cases: list[Any] = CASES, gates: Mapping[str, Gate] = GATES
 ) -> Comparison:
     present = {each.case.id: each.input_hash for each in cases}
-    (comparison,) = compare(SUITE, present, lambda: cases, [before], after, gates, Context())
+    (comparison,) = compare(SUITE, present, lambda only=None: cases, [before], after, gates, Context())
     return comparison
 
 
@@ -339,7 +339,13 @@ def test_comparisons_with_two_sides_are_one_family() -> None:
     worse = {**ALL_GOOD, **dict.fromkeys(NAMES[:6], BAD)}
     alone = recall(compared(side(ALL_GOOD), side(worse))).evidence
     both = compare(
-        SUITE, present, lambda: CASES, [side(ALL_GOOD), side(ALL_GOOD)], side(worse), GATES, Context()
+        SUITE,
+        present,
+        lambda only=None: CASES,
+        [side(ALL_GOOD), side(ALL_GOOD)],
+        side(worse),
+        GATES,
+        Context(),
     )
     assert alone is not None
     assert alone.adjusted_p is not None
@@ -358,7 +364,7 @@ def test_a_side_that_shares_too_little_is_no_part_of_the_family() -> None:
     first, second, third = compare(
         SUITE,
         present,
-        lambda: CASES,
+        lambda only=None: CASES,
         [side(ALL_GOOD, some), side(ALL_GOOD), side({}, {})],
         side(worse),
         GATES,

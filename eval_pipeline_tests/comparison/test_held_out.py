@@ -95,7 +95,7 @@ def test_a_comparison_pairs_all_cases_and_shows_the_held_out_ones_beside() -> No
     sides = [
         Side(name, learned, given, hashes, "g") for name, given in (("before", answers()), ("after", worse))
     ]
-    (comparison,) = compare(SUITE, hashes, lambda: cases, sides[:1], sides[1], GATES, Context())
+    (comparison,) = compare(SUITE, hashes, lambda only=None: cases, sides[:1], sides[1], GATES, Context())
     assert comparison.shared == 15
     (note,) = (each for each in comparison.notes if "split" in each)
     assert note.startswith("All cases are paired. On split test alone, 4 cases: exact_match 50.0 % → 75.0 %")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eval_pipeline.answers import Answer
@@ -42,13 +42,17 @@ def case_data(
     comparisons: Sequence[Comparison] = (),
     *,
     texts: bool = True,
+    only: Set[str] | None = None,
 ) -> CaseData:
-    """Everything that can be looked at, case by case; without texts only values, kinds and errors."""
-    writer = _Writer(suite, exhibits, texts)
+    """Everything that can be looked at, case by case; without texts only values, kinds and errors.
+
+    With `only` it is the cases of these ids.
+    """
+    writer = _Writer(suite, exhibits if only is None else _narrowed(exhibits, only), texts)
     ids: list[str] = []
     parts: dict[str, Packed] = {}
     waiting: list[dict[str, Any]] = []
-    for batch in exhibits.batches():
+    for batch in exhibits.batches(only):
         for shown in batch:
             ids.append(shown.golden.case.id)
             waiting.append(writer.case(shown))
@@ -58,6 +62,13 @@ def case_data(
     if waiting:
         parts[f"part-{len(parts)}"] = packed(waiting)
     return CaseData(_index(suite, summary, writer, ids, comparisons, texts), parts)
+
+
+def _narrowed(exhibits: Exhibits, only: Set[str]) -> Exhibits:
+    """The same with the scores of some cases alone."""
+    return replace(
+        exhibits, all=tuple(replace(each, scores=each.scores.restricted(only)) for each in exhibits.all)
+    )
 
 
 class _Writer:

@@ -46,6 +46,8 @@ class Findings:
     @cached_property
     def results(self) -> tuple[CaseResult, ...]:
         """How each case fared that the numbers rest on, worst first."""
+        if self.evaluation is not None:
+            return self.evaluation.case_results
         return case_results(self.suite, self.summary.rests_on(self.scores))
 
     @property

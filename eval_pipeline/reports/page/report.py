@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from msgspec.structs import replace
 
@@ -42,6 +43,8 @@ from eval_pipeline.reports.tables import (
 )
 from eval_pipeline.scoring import WORST_CASES, Summary
 
+MOST_CASES = 20_000
+"""So many cases stand on a page; more would make a file that no browser opens."""
 SCRIPTS = ("diff.min.js", "report.js")
 PARTS = (
     ("overview", "Overview"),
@@ -56,7 +59,8 @@ def report_page(findings: Findings, *, texts: bool = True) -> str:
     """The page in one file; without texts it holds neither inputs, prompts, answers nor expectations."""
     found = findings if texts else _without_texts(findings)
     comparisons = [each.comparison for each in found.standings.all]
-    cases = case_data(found.suite, found.summary, found.exhibits, comparisons, texts=texts)
+    only = _to_be_seen(found)
+    cases = case_data(found.suite, found.summary, found.exhibits, comparisons, texts=texts, only=only)
     sign, _, verdict = found.verdict[0].partition(" ")
     title = f"{sign} {found.name} {verdict}"
     body = joined(
@@ -83,6 +87,19 @@ def report_page(findings: Findings, *, texts: bool = True) -> str:
     prompts = [each.prompt for each in found.exhibits.all] if texts else None
     nodes = {"index": cases.index, "prompts": prompts, **cases.parts}
     return document(f"{found.suite.name}: {title}", body, SCRIPTS, nodes)
+
+
+def _to_be_seen(found: Findings) -> frozenset[str] | None:
+    """The cases that stand on the page where they are too many: those that fell, then the worst, then others.
+
+    None where all of them do.
+    """
+    if found.scores.case_count <= MOST_CASES:
+        return None
+    fell = (each.case_id for one in found.standings.all for each in one.comparison.regressed)
+    worst = (each.case_id for each in found.results)
+    ordered = dict.fromkeys(chain(fell, worst, found.scores.case_ids))
+    return frozenset(islice(ordered, MOST_CASES))
 
 
 def _without_texts(findings: Findings) -> Findings:
@@ -273,10 +290,11 @@ def _steps(found: Findings) -> Iterator[tuple[str, str]]:
 
 def _cases(found: Findings, texts: bool) -> Html:
     """Where the script shows every case; without scripts, the worst ones."""
-    scores = by_case(found.suite, found.scores)
+    worst = found.results[:WORST_CASES]
+    scores = by_case(found.suite, found.scores.restricted([each.case_id for each in worst]))
     unit = units(found.suite)[found.suite.headline]
     parts = []
-    for result in found.results[:WORST_CASES]:
+    for result in worst:
         headline = (
             f"{flat(result.case_id)}: {found.suite.headline} {number(result.headline, unit)}, "
             f"passed {result.passed:,} of {counted(result.trials, 'trial')}"
@@ -288,14 +306,22 @@ def _cases(found: Findings, texts: bool) -> Html:
         }
         parts.append(joined([element("h3", headline), bullets(list(wrong)[:MOST_DIAGNOSES])]))
     without = element(
-        "p", "These are the worst cases. All of them are in this file; a browser with scripts shows them."
+        "p", "These are the worst cases. A browser with scripts shows every one that is in this file."
     )
     return element(
         "section",
         element("h2", "Cases", id="cases"),
         element("p", readable(passes(found.results))) if found.results else "",
+        element("p", _left_out(found)) if found.scores.case_count > MOST_CASES else "",
         element("div", without, *parts, id="explorer"),
     )
+
+
+def _left_out(found: Findings) -> str:
+    """That not every case stands on the page, and where the others are."""
+    shown = f"{MOST_CASES:,} of {counted(found.scores.case_count, 'case')} stand on this page"
+    others = f": eval-pipeline case {found.suite.name} {found.name} ID" if found.evaluation else ""
+    return f"{shown}: those that fell, then the worst. The others can be looked at one by one{others}."
 
 
 def _comparisons(found: Findings, texts: bool) -> Html:

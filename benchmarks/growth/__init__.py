@@ -1,0 +1,1 @@
+"""How time and memory of every stage grow with the number of cases."""
