@@ -158,13 +158,16 @@ def test_groups_are_what_each_is_by_itself(
     assert list(group_changes(suite, old, new, gates)) == one_by_one(suite, old, new, gates)
 
 
-def test_how_many_groups_are_computed_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    suite, gates = suite_of("accuracy", "kept_words")
-    old, new = (scores_of(7, side, [13] * 9, 1) for side in range(2))
+@pytest.mark.parametrize("gated", [("accuracy",), ("accuracy", "kept_words")])
+def test_how_many_groups_are_computed_at_once_changes_nothing(
+    gated: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite, gates = suite_of(*gated)
+    old, new = (scores_of(7, side, [33] * 9, 1) for side in range(2))
     together = group_changes(suite, old, new, gates)
-    monkeypatch.setattr(grouping, "NUMBERS_AT_ONCE", 60)
+    monkeypatch.setattr(grouping, "NUMBERS_AT_ONCE", 30)
     assert group_changes(suite, old, new, gates) == together
-    assert len(together) == (9 + 2) * 2
+    assert len(together) == (9 + 2) * len(gated)
 
 
 def test_without_gates_or_with_a_single_group_nothing_is_compared() -> None:
