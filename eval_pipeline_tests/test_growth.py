@@ -29,7 +29,7 @@ def test_ten_times_the_cases_leave_no_more_to_read(tmp_path: Path, monkeypatch: 
     compared = Store(many.state).compared(SUITE, AFTER)
     assert compared is not None
     (comparison,) = compared.comparisons
-    assert len(comparison.groups) == 2 * (MANY // FOR_EACH_CUSTOMER + 4)
+    assert len(comparison.groups) == 3 * (MANY // FOR_EACH_CUSTOMER + 4)
     assert len(comparison.regressed) > SHOWN > LISTED
     html = Store(many.state).page(SUITE, AFTER)
     assert html is not None

@@ -1,14 +1,13 @@
 """What was scored once is not scored again."""
 
+import sys
 from typing import Any
 
 import pytest
 
 from eval_pipeline import stages
-from eval_pipeline.comparison import compare as comparing
 from eval_pipeline.project import Project
 from eval_pipeline.stages import Workbench
-from eval_pipeline.stages import exhibits as showing
 from eval_pipeline.stages.scores import known_scores
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline.suites import find_suite
@@ -52,8 +51,8 @@ def test_comparisons_and_reports_take_what_is_known(toy: Project, monkeypatch: p
     def nobody(*given: Any, **more: Any) -> None:
         raise AssertionError("it was scored again")
 
-    monkeypatch.setattr(comparing, "score_cases", nobody)
-    monkeypatch.setattr(showing, "score_cases", nobody)
+    for module in ("comparison.compare", "stages.exhibits"):
+        monkeypatch.setattr(sys.modules[f"eval_pipeline.{module}"], "score_cases", nobody)
     assert stages.compare_versions(bench, golden, answers, answers) == anew
     shown = stages.exhibits_of(bench, golden, answers, scored, Compared(scored.identity, (anew,)))
     assert [each.scores.counts.num_rows for each in shown.all] == [golden.facts.cases] * 2
