@@ -322,9 +322,10 @@ def _cases(found: Findings, texts: bool) -> Html:
 
 def _left_out(found: Findings) -> str:
     """That not every case stands on the page, and where the others are."""
-    shown = f"{MOST_CASES:,} of {counted(found.scores.case_count, 'case')} stand on this page"
-    others = f": eval-pipeline case {found.suite.name} {found.name} ID" if found.evaluation else ""
-    return f"{shown}: those that fell, then the worst. The others can be looked at one by one{others}."
+    some = f"{MOST_CASES:,} of {counted(found.scores.case_count, 'case')} stand on this page"
+    command_ = f"eval-pipeline case {found.suite.name} {found.name} ID"
+    others = f" Any other is shown by: {command_}" if found.evaluation else ""
+    return f"{some}: those that fell, then the worst.{others}"
 
 
 def _comparisons(found: Findings, texts: bool) -> Html:
