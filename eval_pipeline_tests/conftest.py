@@ -69,6 +69,7 @@ SLOW = (
     "decisions/test_production.py",
     "cli/test_environment.py",
     "test_text_suite.py",
+    "test_growth.py",
     "monitoring/test_kills.py",
     "monitoring/test_ingesting.py",
     "cli/test_events.py",

@@ -8,26 +8,29 @@ from benchmarks.growth.chain import left_by_chain
 from benchmarks.growth.project import AFTER, SUITE, write_project
 from eval_pipeline.orchestration.checks import MOST_PROBLEMS, problems_check, problems_of
 from eval_pipeline.problems import Problem
+from eval_pipeline.reports import comparison as listing
 from eval_pipeline.reports.page import cases as page_cases
 from eval_pipeline.reports.page import report as page
 from eval_pipeline.store import Store
 
-FEW, MANY = 2_000, 20_000
+FEW, MANY = 1_000, 10_000
 FOR_EACH_CUSTOMER = 8
 """So that even the smaller project has more groups than are shown."""
-SHOWN = 300
+SHOWN, LISTED = 300, 20
+"""Cases on a page, and in a table: fewer than either project has."""
 
 
 def test_ten_times_the_cases_leave_no_more_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_CASES", SHOWN)
+    monkeypatch.setattr(listing, "MOST_CASES", LISTED)
     few, many = (write_project(tmp_path / str(cases), cases, FOR_EACH_CUSTOMER) for cases in (FEW, MANY))
     before, after = left_by_chain(few), left_by_chain(many)
     assert {name: size <= 1.1 * before[name] for name, size in after.items()} == dict.fromkeys(after, True)
     compared = Store(many.state).compared(SUITE, AFTER)
     assert compared is not None
     (comparison,) = compared.comparisons
-    assert len(comparison.groups) == 2 * (MANY // FOR_EACH_CUSTOMER + 4)
-    assert len(comparison.regressed) > SHOWN
+    assert len(comparison.groups) == 3 * (MANY // FOR_EACH_CUSTOMER + 4)
+    assert len(comparison.regressed) > SHOWN > LISTED
     html = Store(many.state).page(SUITE, AFTER)
     assert html is not None
     assert f"{SHOWN} of {MANY:,} cases stand on this page" in html

@@ -98,6 +98,7 @@ OF_SEVERAL_MODULES = {
     "test_examples.py",
     "test_wheel.py",
     "test_frozen.py",
+    "test_growth.py",
     "test_hostile.py",
     "test_imports.py",
     "test_isolation.py",

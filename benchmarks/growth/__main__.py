@@ -24,7 +24,8 @@ from benchmarks.growth.stages import STAGES
 SMALL = 200
 SIZES = (1_000, 10_000, 100_000)
 FULL = 1_000_000
-STEEPEST = 1.1
+STEEPEST, STEEPEST_STEP = 1.1, 1.25
+"""The largest exponent over all sizes, and from the last but one to the last, which two runs alone tell."""
 DEAREST, LARGEST = 3.0, 2.5e9
 UNMEASURED = ("ask_before",)
 LEFT = (20_000, 100_000)
@@ -76,14 +77,19 @@ def grow(folder: Path, sizes: Sequence[int]) -> dict[str, list[Taken]]:
 def shown(sizes: Sequence[int], taken: dict[str, list[Taken]]) -> bool:
     """Print the table; whether all of it keeps what is promised."""
     kept = True
-    print(f"{'stage':10}" + "".join(f"{size:>22,}" for size in sizes) + f"{'exponents':>16}")
+    print(
+        f"{'stage':10}"
+        + "".join(f"{size:>22,}" for size in sizes)
+        + f"{'time':>8}{'memory':>8}{'last step':>11}"
+    )
     for stage, values in taken.items():
         if stage in UNMEASURED:
             continue
         slopes = [exponent(sizes, [getattr(each, name) for each in values]) for name in ("seconds", "grown")]
+        step = exponent(sizes[-2:], [each.seconds for each in values[-2:]])
         cells = "".join(f"{each.seconds:>11.2f} s{each.peak / 1e6:>6,.0f} MB" for each in values)
-        kept &= max(slopes) <= STEEPEST
-        print(f"{stage:10}{cells}{slopes[0]:>10.2f}{slopes[1]:>6.2f}")
+        kept &= max(slopes) <= STEEPEST and step <= STEEPEST_STEP
+        print(f"{stage:10}{cells}{slopes[0]:>8.2f}{slopes[1]:>8.2f}{step:>11.2f}")
     compare, score = taken["compare"][-1], taken["score"][-1]
     peak = max(each.peak for values in taken.values() for each in values)
     print(f"comparing takes {compare.seconds / score.seconds:.1f} × scoring (bound {DEAREST:g})")

@@ -114,7 +114,7 @@ def write_project(root: Path, cases: int, of_a_customer: int = OF_A_CUSTOMER) ->
         "engines.yaml": ENGINES,
         f"golden/{SUITE}/gates.yaml": GATES,
         f"prompts/{SUITE}/{BEFORE}.md": PROMPT.format(status="active", misses=10),
-        f"prompts/{SUITE}/{AFTER}.md": PROMPT.format(status="candidate", misses=12),
+        f"prompts/{SUITE}/{AFTER}.md": PROMPT.format(status="candidate", misses=14),
     }.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAST_CASES = 2
 """Below, a group says nothing of a difference."""
 NUMBERS_AT_ONCE = 2_000_000
-"""So many values of cases and metrics are in memory at a time."""
+"""So many values of cases and metrics are in memory at a time: what sign flips take at once, or less."""
 COLUMNS = ("cases", "before", "after", "difference", "low", "high", "p_value")
 
 
@@ -118,6 +118,8 @@ def _measured(
     order, starts = np.argsort(group_of, kind="stable"), np.cumsum(sizes) - sizes
     keyed = [side.keyed_by(group_of, len(groups)) for side in sides] if by_itself else None
     columns = {name: np.empty((len(groups), len(metrics))) for name in COLUMNS}
+    # A column by itself would be added up in another order than beside others.
+    several = metrics if len(metrics) > 1 else [*metrics, *metrics]
     for size in np.unique(sizes[large]):
         alike = large[sizes[large] == size]
         block = 1 if by_itself else max(NUMBERS_AT_ONCE // (int(size) * len(metrics)), 1)
@@ -128,9 +130,9 @@ def _measured(
                 side.taken(members, keyed[place][part[0]] if keyed else None)
                 for place, side in enumerate(sides)
             )
-            estimate = Estimate(paired_metrics(metrics, before, after, (len(part),)).moments)
+            estimate = Estimate(paired_metrics(several, before, after, (len(part),)).moments)
             for name, values in _columns(estimate).items():
-                columns[name][part] = values
+                columns[name][part] = values[:, : len(metrics)]
     return _Axis(
         axis, [groups[int(each)] for each in large], {name: each[large] for name, each in columns.items()}
     )

@@ -57,8 +57,20 @@ def left_out(metrics: Sequence[Metric], scores: Scores, groups: tuple[int, ...] 
     # Rows are sorted by trial and then by case.
     shape = (len(trials), rows // max(len(trials) * many, 1), *groups, len(metrics))
     by_case = [np.swapaxes(each.reshape(shape), 0, 1) for each in (without, alone, items)]
-    values = np.stack([metric.formula(whole) for metric in metrics], axis=-1)
+    values = np.stack([_of_each(metric, whole, many) for metric in metrics], axis=-1)
     return LeaveOneOut(values.reshape(len(trials), *groups, len(metrics)), *by_case)
+
+
+def _of_each(metric: Metric, whole: Sums, groups: int) -> Values:
+    """A metric in each trial and group. But for ratios, groups are taken one by one.
+
+    NumPy adds up the columns of one set in another order than those of several.
+    """
+    if groups == 1 or isinstance(metric.formula, Ratio):
+        return metric.formula(whole)
+    return np.stack(
+        [metric.formula(EveryNth(whole, place, groups)) for place in range(groups)], axis=1
+    ).ravel()
 
 
 def reads_tables(metrics: Sequence[Metric], scores: Scores) -> bool:
@@ -107,6 +119,23 @@ class Counted(Sums):
         means = [name for name in self._read if name.endswith(defined(""))]
         read = [np.abs(self._read[name]) for name in means or self._read]
         return np.asarray(np.sum(read, axis=0), dtype=np.float64)
+
+
+class EveryNth(Sums):
+    """Every n-th set of sums, from a place on: those of one group."""
+
+    def __init__(self, sums: Sums, place: int, step: int) -> None:
+        super().__init__({}, {})
+        self._sums = sums
+        self._sets = slice(place, None, step)
+
+    def __getitem__(self, column: str) -> Values:
+        return self._sums[column][self._sets]
+
+    def table(self, name: str) -> KeyedSums:
+        """The summed keyed counts of a table."""
+        table = self._sums.table(name)
+        return KeyedSums(table.row_keys, table.column_keys, table.values[self._sets])
 
 
 class WithoutRow(Sums):

@@ -302,7 +302,7 @@ class Moments:
 
 def side_by_side(parts: Sequence[Moments]) -> Moments:
     """What comparisons of the same cases show of some metrics each, as one."""
-    joined = {
+    joined: dict[str, Any] = {
         each.name: np.concatenate([getattr(part, each.name) for part in parts], axis=-1)
         for each in fields(Moments)
         if each.name != "trials"

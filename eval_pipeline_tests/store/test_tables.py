@@ -43,6 +43,16 @@ def test_a_flipped_bit_changes_no_answer(toy: Project) -> None:
     assert refused > FLIPS // 4
 
 
+def test_some_cases_are_read_in_the_order_of_the_table(toy: Project) -> None:
+    bench = Workbench(toy, find_suite(toy, "toy"))
+    golden = load_golden(bench).table
+    cases = list(golden.cases(bench.suite))
+    chosen = {cases[2].case.id, cases[0].case.id, "nobody"}
+    assert list(golden.cases(bench.suite, chosen)) == [cases[0], cases[2]]
+    assert [name for name, _, _ in golden.inputs(bench.suite, chosen)] == [cases[0].case.id, cases[2].case.id]
+    assert list(golden.cases(bench.suite, set())) == []
+
+
 def test_an_evaluation_of_brackets_is_damaged(tmp_path: Path) -> None:
     folder = Store(tmp_path).evaluations_folder("toy", "guess-v1.0")
     (folder / "one").mkdir(parents=True)

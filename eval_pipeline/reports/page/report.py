@@ -20,6 +20,7 @@ from eval_pipeline.reports.cases import (
     passes,
     size_of,
 )
+from eval_pipeline.reports.comparison import MOST_CASES as MOST_LISTED
 from eval_pipeline.reports.markdown import flat, readable
 from eval_pipeline.reports.page.cases import case_data
 from eval_pipeline.reports.page.findings import Findings
@@ -92,13 +93,15 @@ def report_page(findings: Findings, *, texts: bool = True) -> str:
 def _to_be_seen(found: Findings) -> frozenset[str] | None:
     """The cases that stand on the page where they are too many: those that fell, then the worst, then others.
 
-    None where all of them do.
+    None where all of them do. Those that are listed as risen are links, and so are there, too.
     """
     if found.scores.case_count <= MOST_CASES:
         return None
-    fell = (each.case_id for one in found.standings.all for each in one.comparison.regressed)
+    comparisons = [each.comparison for each in found.standings.all]
+    rose = (each.case_id for one in comparisons for each in one.improved[:MOST_LISTED])
+    fell = (each.case_id for one in comparisons for each in one.regressed)
     worst = (each.case_id for each in found.results)
-    ordered = dict.fromkeys(chain(fell, worst, found.scores.case_ids))
+    ordered = dict.fromkeys(chain(rose, fell, worst, found.scores.case_ids))
     return frozenset(islice(ordered, MOST_CASES))
 
 
@@ -319,9 +322,10 @@ def _cases(found: Findings, texts: bool) -> Html:
 
 def _left_out(found: Findings) -> str:
     """That not every case stands on the page, and where the others are."""
-    shown = f"{MOST_CASES:,} of {counted(found.scores.case_count, 'case')} stand on this page"
-    others = f": eval-pipeline case {found.suite.name} {found.name} ID" if found.evaluation else ""
-    return f"{shown}: those that fell, then the worst. The others can be looked at one by one{others}."
+    some = f"{MOST_CASES:,} of {counted(found.scores.case_count, 'case')} stand on this page"
+    command_ = f"eval-pipeline case {found.suite.name} {found.name} ID"
+    others = f" Any other is shown by: {command_}" if found.evaluation else ""
+    return f"{some}: those that fell, then the worst.{others}"
 
 
 def _comparisons(found: Findings, texts: bool) -> Html:
