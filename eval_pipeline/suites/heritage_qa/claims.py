@@ -28,6 +28,7 @@ REMEMBERED = 2**12
 _NUMBER = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:[.,]\d+)?")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+")
 _WORD = re.compile(r"[^\W_]+")
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ class Claim:
         words = max(len(self.content), len(other.content))
         if len(self.content & other.content) < ENOUGH * words - TOLERANCE:
             return False
+        shared = [term for term in self.order if term in other.order or _DIGIT.search(term)]
         rest = iter(other.order)
-        return all(term in rest for term in self.order if term in other.order)
+        return all(term in rest for term in shared)
 
     def _enough(self, others: frozenset[str]) -> bool:
         words = (self.content - self.anchors) & self.denied
