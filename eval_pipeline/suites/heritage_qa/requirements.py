@@ -46,7 +46,7 @@ def measure(case: QuestionCase) -> dict[str, Any]:
     language = case.input.language
     passages = [Evidence.of(passage, language) for passage in case.input.context]
     facts = [claim for fact in case.expected.facts for claim in claims_in(fact, language)]
-    golden = judge(case, Answered(case.expected.answer))
+    golden = judge(case, Answered(case.expected.answer), founded=False)
     return {
         "text": "\n".join([case.input.question, *case.input.context]),
         "labels": [(case.attributes["question_type"], case.expected.answerable)],
