@@ -127,4 +127,5 @@ def test_golden_sets_fall_short_of_nothing_but_size(name: str) -> None:
     problems.stop_if_any()
     assert suite.references is not None
     built = overview.build(suite.references(project.golden(name) / "references"))
-    assert {each.name for each, missing in shortfalls(suite, built) if missing} <= {"sizes", "case_count"}
+    told = {each.name for each, missing in shortfalls(suite, built) if missing}
+    assert told <= {"sizes", "case_count", "golden_answer_unfaithful"}  # what is computed or converted
