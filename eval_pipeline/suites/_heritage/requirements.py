@@ -2,11 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
 
+from eval_pipeline.files import files_below
 from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.metrics.text import normalize, word_spans
 from eval_pipeline.numbers import counted, limit, number
+from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement, every_value
 from eval_pipeline.suites._heritage.vocabulary import LANGUAGES
 
@@ -16,6 +20,10 @@ MOST_ALIKE = 0.9
 """More of their words in common, and two texts look made from one template."""
 OPENING, MOST_SHOWN = 3, 12
 ROUNDING = 1e-9
+
+T = TypeVar("T")
+Labels = Sequence[Hashable] | Mapping[Hashable, Hashable]
+"""What an annotator said about a case: of everything, in order, or of what has a name."""
 
 LANGUAGE_REQUIREMENT = every_value("language", LANGUAGES, "Cases in each of the four languages.", minimum=10)
 
@@ -109,24 +117,36 @@ def _numbered(words: Sequence[str]) -> Iterator[tuple[str, int]]:
         before[word] += 1
 
 
+def second_annotation(
+    folder: Path, suffixes: Collection[str], read: Callable[[Path, Problems], Iterable[T]]
+) -> list[T]:
+    """What `read` finds in the files of a second annotation; all that is wrong with them at once."""
+    problems = Problems()
+    files = [file for file in files_below(folder, problems) if file.suffix.lower() in suffixes]
+    found = [each for file in files for each in read(file, problems)]
+    problems.stop_if_any()
+    return found
+
+
 def agreement(measure: str) -> Requirement:
     """Two annotators agree: Cohen's κ over everything that a fifth of the cases or more label twice.
 
-    `measure` names the labels of a case, in order; `Overview.references` maps the ids of the cases that were
-    annotated a second time to the labels that the second annotator gave.
+    `measure` names the labels of a case, in order or by key; `Overview.references` maps the ids of the cases
+    that were annotated a second time to the labels that the second annotator gave.
     """
 
     def compared(overview: Overview) -> tuple[list[str], list[tuple[Hashable, Hashable]], int]:
-        second: Mapping[str, Sequence[Hashable]] = overview.references or {}
+        second: Mapping[str, Labels] = overview.references or {}
         first = dict(zip(overview.case_ids, overview.measures[measure], strict=True))
         odd = [f"{name} was annotated twice, but is no case" for name in sorted(second.keys() - first.keys())]
         pairs: list[tuple[Hashable, Hashable]] = []
         shared = sorted(second.keys() & first.keys())
         for name in shared:
-            if len(first[name]) == len(second[name]):
-                pairs += zip(first[name], second[name], strict=True)
-            else:
+            own, other = _keyed(first[name]), _keyed(second[name])
+            if other.keys() - own.keys() or (len(own) > len(other) and not isinstance(second[name], Mapping)):
                 odd.append(f"{name}: the second annotation is of another text")
+            else:
+                pairs += ((own[key], label) for key, label in other.items())
         return odd, pairs, len(shared)
 
     def facts(overview: Overview) -> list[str]:
@@ -150,3 +170,7 @@ def agreement(measure: str) -> Requirement:
 
     text = f"A fifth of the cases were annotated twice, with Cohen's κ above {LOWEST_KAPPA}."
     return Requirement("annotator_agreement", text, shortfalls, facts=facts)
+
+
+def _keyed(labels: Labels) -> Mapping[Hashable, Hashable]:
+    return labels if isinstance(labels, Mapping) else dict(enumerate(labels))

@@ -24,6 +24,7 @@ SUITE = Suite(
     prepared=engine.Prepared,
     prepare=engine.prepare,
     resources=load_knowledge_base,
+    references=requirements.second_annotations,
     errored=scoring.errored,
     groups=GROUPS,
     measure=requirements.measure,

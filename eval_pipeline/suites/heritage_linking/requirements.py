@@ -1,12 +1,22 @@
 """What a good golden set for linking contains."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from eval_pipeline.files import read_tsv
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.numbers import counted, limit, number
 from eval_pipeline.suite import Overview, Requirement
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes, variety
+from eval_pipeline.suites._heritage.requirements import (
+    LANGUAGE_REQUIREMENT,
+    agreement,
+    second_annotation,
+    sizes,
+    variety,
+)
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_linking.cases import LinkingCase
 
@@ -15,6 +25,25 @@ NIL_SHARE = 0.15
 WIDEST = 0.03
 """How far the share of NIL mentions may lie from the one that is asked for."""
 AMBIGUOUS = 10
+NIL = ""
+
+
+class SecondLink(msgspec.Struct, frozen=True):
+    """What a second annotator linked a mention to; nothing is NIL."""
+
+    id: str
+    mention_id: str
+    gold_wikidata: str = NIL
+
+
+def second_annotations(folder: Path) -> dict[str, dict[str, str]]:
+    """What a second annotator linked, by case and mention."""
+    results: dict[str, dict[str, str]] = {}
+    for row in second_annotation(
+        folder, [".tsv"], lambda file, problems: read_tsv(file, SecondLink, problems)
+    ):
+        results.setdefault(row.record.id, {})[row.record.mention_id] = row.record.gold_wikidata
+    return results
 
 
 def measure(case: LinkingCase) -> dict[str, Any]:
@@ -24,7 +53,8 @@ def measure(case: LinkingCase) -> dict[str, Any]:
         "text": case.input.context,
         "mentions": len(links),
         "nil": sum(gold.kb_id is None for gold in links),
-        "meanings": [(normalize(gold.mention), gold.kb_id or "") for gold in links],
+        "meanings": [(normalize(gold.mention), gold.kb_id or NIL) for gold in links],
+        "links": {name: gold.kb_id or NIL for name, gold in case.expected.links.items()},
     }
 
 
@@ -63,4 +93,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     LANGUAGE_REQUIREMENT,
     *SPLIT_REQUIREMENTS,
     variety(),
+    agreement("links"),
 )

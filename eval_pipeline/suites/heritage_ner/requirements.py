@@ -5,13 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval_pipeline.files import files_below
 from eval_pipeline.golden import CasesBySuffix
 from eval_pipeline.metrics.text import word_spans
-from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement, case_count
 from eval_pipeline.suites._heritage.documents import Shape, ShapedCases
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes, variety
+from eval_pipeline.suites._heritage.requirements import (
+    LANGUAGE_REQUIREMENT,
+    agreement,
+    second_annotation,
+    sizes,
+    variety,
+)
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites._heritage.vocabulary import ENTITY_TYPES
 from eval_pipeline.suites.heritage_ner.brat import BratCases
@@ -35,15 +39,9 @@ def token_labels(case: NerCase) -> tuple[str, ...]:
 
 def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
     """What a second annotator marked, by case: files in any of the golden formats."""
-    problems = Problems()
-    results = {
-        case.id: token_labels(case)
-        for file in files_below(folder, problems)
-        if file.suffix.lower() in READER.suffixes
-        for case, _ in READER.read(file, problems)
+    return {
+        case.id: token_labels(case) for case, _ in second_annotation(folder, READER.suffixes, READER.read)
     }
-    problems.stop_if_any()
-    return results
 
 
 def measure(case: NerCase) -> dict[str, Any]:

@@ -24,6 +24,7 @@ SUITE = Suite(
     models=(scoring.EMBEDDER,),
     judge=judge.JUDGE,
     groups=("question_type", "answerable", *GROUPS),
+    references=requirements.second_annotations,
     measure=requirements.measure,
     requirements=requirements.REQUIREMENTS,
     reporting=Reporting(tables={scoring.CLAIMS: scoring.claim_rows}),

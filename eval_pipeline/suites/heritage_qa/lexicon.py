@@ -5,7 +5,6 @@ from eval_pipeline.metrics.text import normalize
 
 FUNCTION_WORDS = word_sets(__package__, "data/function_words.txt")
 MONTHS = word_sets(__package__, "data/months.txt")
-STEMMERS = {"nl": "dutch", "en": "english", "de": "german", "fr": "french"}
 YES = {"nl": "ja", "en": "yes", "de": "ja", "fr": "oui"}
 NAMES_AFTER = frozenset(["in", "aus", "nach", "von", "bei"])
 """German writes every noun with a capital; after these words, without an article, it is mostly a name."""

@@ -24,7 +24,8 @@ def _judged(served: Served) -> Judgement | None:
     passages = [each.text for each in served.retrieved if each.text]
     context = output.context or passages or (given.context if given else [served.source])
     asked = QuestionInput(given.question if given else "", context, given.language if given else "en")
-    return judge(Case("", asked, QuestionExpected("", [], answerable=True)), Answered(output.answer))
+    case = Case("", asked, QuestionExpected("", [], answerable=True))
+    return judge(case, Answered(output.answer), founded=False)
 
 
 def supported(served: Served) -> Share | None:

@@ -1,12 +1,22 @@
 """What a good golden set for heritage questions contains."""
 
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from eval_pipeline.files import read_json_lines
 from eval_pipeline.numbers import counted
 from eval_pipeline.suite import Overview, Requirement, each_case, every_value, no_case_lists
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes, variety
+from eval_pipeline.suites._heritage.requirements import (
+    LANGUAGE_REQUIREMENT,
+    agreement,
+    second_annotation,
+    sizes,
+    variety,
+)
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
-from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES, QuestionCase
+from eval_pipeline.suites.heritage_qa.cases import QUESTION_TYPES, QuestionCase, QuestionType
 from eval_pipeline.suites.heritage_qa.claims import Evidence, claims_in
 from eval_pipeline.suites.heritage_qa.scoring import Answered, judge
 
@@ -15,14 +25,31 @@ SAMPLES = 300
 FEWEST_UNANSWERABLE = 0.1
 
 
+class SecondAnswer(msgspec.Struct, frozen=True):
+    """What a second annotator said about a question; the answers themselves are compared by reading."""
+
+    id: str
+    answer_type: QuestionType
+    answerable: bool
+
+
+def second_annotations(folder: Path) -> dict[str, list[tuple[str, bool]]]:
+    """The type of the answer and whether there is one, which make one label, by case."""
+    rows = second_annotation(
+        folder, [".jsonl"], lambda file, problems: read_json_lines(file, SecondAnswer, problems)
+    )
+    return {row.record.id: [(row.record.answer_type, row.record.answerable)] for row in rows}
+
+
 def measure(case: QuestionCase) -> dict[str, Any]:
     """What the requirements look at."""
     language = case.input.language
     passages = [Evidence.of(passage, language) for passage in case.input.context]
     facts = [claim for fact in case.expected.facts for claim in claims_in(fact, language)]
-    golden = judge(case, Answered(case.expected.answer))
+    golden = judge(case, Answered(case.expected.answer), founded=False)
     return {
-        "text": case.input.question,
+        "text": "\n".join([case.input.question, *case.input.context]),
+        "labels": [(case.attributes["question_type"], case.expected.answerable)],
         "passages": len(case.input.context),
         "facts": len(case.expected.facts),
         "facts_not_in_context": [
@@ -66,4 +93,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     *SPLIT_REQUIREMENTS,
     variety(),
+    agreement("labels"),
 )

@@ -1,6 +1,6 @@
 """Scoring an answer: how close it is to the golden one, whether its context supports it, and its truth."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from eval_pipeline.language.accuracy import default_accuracy
 from eval_pipeline.language.embedder import default_embedder, similarity
 from eval_pipeline.metrics.rates import ratio
 from eval_pipeline.metrics.rouge import Rouge, rouge
-from eval_pipeline.metrics.text import word_count
+from eval_pipeline.metrics.text import normalize, word_count
 from eval_pipeline.suites.heritage_qa.cases import QuestionCase, QuestionExpected
 from eval_pipeline.suites.heritage_qa.claims import (
     ENOUGH,
@@ -24,9 +24,9 @@ from eval_pipeline.suites.heritage_qa.claims import (
     agrees,
     capitalized_inside,
     claims_in,
-    denies,
     joined_names,
     kept_pairs,
+    read,
 )
 from eval_pipeline.suites.heritage_qa.lexicon import is_refusal
 
@@ -81,8 +81,8 @@ METRICS = (
     kit.mean(
         "faithfulness",
         "Sentences of the answer that one passage supports (60 % of the content words, every number, date "
-        "and name, and nothing denied that it affirms) ÷ sentences. Null for a correct refusal, 0 for a "
-        "wrong one.",
+        "and name, and nothing denied that it affirms) ÷ sentences; one that restates the golden answer is "
+        "supported by the passages that this was drawn from. Null for a correct refusal, 0 for a wrong one.",
         explained_by="unsupported",
     ),
     of_answerable(
@@ -122,15 +122,34 @@ EMBEDDER = kit.Model(
 )
 
 
+class Judgement(NamedTuple):
+    """What can be said of an answer without a model."""
+
+    refused: bool
+    faithfulness: float | None
+    factual_accuracy: float
+    diagnoses: list[kit.Diagnosis]
+    answers: bool = False
+    """Whether it holds most of what the golden answer adds to the question, in no more words."""
+    word_order: float | None = None
+    claims: Mapping[str, int] = {}
+    """How many there are of each kind."""
+
+
 def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     """The counts of a batch."""
+    judged = [judge(item.case, item.output, _is_founded(item.case, item.output)) for item in items]
+    return counted(items, judged, context)
+
+
+def counted(items: Sequence[kit.Item], judgements: Sequence[Judgement], context: kit.Context) -> kit.Batch:
+    """The counts of a batch of answers that were judged."""
     likeness: Similarities = context.annotations
     overlap = rouge([item.output.answer for item in items], [item.case.expected.answer for item in items])
     rows: list[dict[str, float]] = []
     diagnoses: list[tuple[int, kit.Diagnosis]] = []
     keyed: list[tuple[int, kit.KeyedCount]] = []
-    for index, item in enumerate(items):
-        judged = judge(item.case, item.output)
+    for index, (item, judged) in enumerate(zip(items, judgements, strict=True)):
         asked = item.case.attributes.get("question_type", "")
         keyed += [
             (index, kit.KeyedCount(CLAIMS, asked, kind, count)) for kind, count in judged.claims.items()
@@ -158,44 +177,28 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
     return kit.Batch(counts, keyed, diagnoses)
 
 
-class Judgement(NamedTuple):
-    """What can be said of an answer without a model."""
+def judge(case: QuestionCase, output: Answered, founded: bool) -> Judgement:
+    """Check every sentence of an answer against its context and the golden facts.
 
-    refused: bool
-    faithfulness: float | None
-    factual_accuracy: float
-    diagnoses: list[kit.Diagnosis]
-    answers: bool = False
-    """Whether it holds most of what the golden answer adds to the question, in no more words."""
-    word_order: float | None = None
-    claims: Mapping[str, int] = {}
-    """How many there are of each kind."""
-
-
-def judge(case: QuestionCase, output: Answered) -> Judgement:
-    """Check every sentence of an answer against its context and the golden facts."""
+    `founded` says whether the passages that the golden answer was drawn from are among those of the context.
+    """
     expected = case.expected
     if is_refusal(output.answer):
         if not expected.answerable:
             return Judgement(True, None, 1.0, [])
         return Judgement(True, 0.0, 0.0, [kit.Diagnosis("refusal", expected.answer, output.answer)])
-    language = case.input.language
     context = case.input.context if output.context is None else output.context
-    names = capitalized_inside(
-        [case.input.question, expected.answer, *expected.facts, *case.input.context], language
-    )
-    claims = claims_in(output.answer, language, names)
+    claims = _claims_of(case, output.answer)
     if len(claims) > MOST_SENTENCES:
         return Judgement(False, 0.0, 0.0, [kit.Diagnosis("too_long", expected.answer, output.answer)])
-    unsupported = [
-        claim for claim in claims if not any(_bears_out(passage, claim, language) for passage in context)
-    ]
+    unsupported = _unsupported(case, claims, context, founded)
     verifiable, incorrect = _check_facts(case, claims)
     diagnoses = [kit.Diagnosis("unsupported", "", claim.text) for claim in unsupported]
     diagnoses += [kit.Diagnosis("incorrect", expected.answer, claim.text) for claim in incorrect]
     if not expected.answerable:
         diagnoses.append(kit.Diagnosis("refusal", expected.answer, output.answer))
-    word_order = kept_pairs(output.answer, [case.input.question, expected.answer, *expected.facts, *context])
+    sources = [case.input.question, expected.answer, *expected.facts, *context]
+    word_order = kept_pairs(output.answer, sources, case.input.language)
     if word_order is not None and word_order < ORDERED:
         diagnoses.append(kit.Diagnosis("scrambled", expected.answer, output.answer))
     return Judgement(
@@ -230,6 +233,50 @@ def claim_rows(table: kit.KeyedSums) -> kit.Rows:
     return [*by_question, told("all", {kind: sum(values) for kind, values in kinds.items()})]
 
 
+def _is_founded(case: QuestionCase, output: Answered) -> bool:
+    """Whether an answer was given the passages of the case, or others in which every golden fact stands."""
+    if output.context is None:
+        return True
+    passages = [normalize(passage) for passage in output.context]
+    return all(any(normalize(fact) in passage for passage in passages) for fact in case.expected.facts)
+
+
+def _claims_of(case: QuestionCase, answer: str) -> Sequence[Claim]:
+    texts = [case.input.question, case.expected.answer, *case.expected.facts, *case.input.context]
+    return claims_in(answer, case.input.language, capitalized_inside(texts, case.input.language))
+
+
+def rests_on_context(case: QuestionCase, answer: str, founded: bool) -> bool:
+    """Whether the passages of a case support every sentence of an answer."""
+    claims = _claims_of(case, answer)
+    return bool(claims) and not _unsupported(case, claims, case.input.context, founded)
+
+
+def _unsupported(
+    case: QuestionCase, claims: Sequence[Claim], context: Sequence[str], founded: bool
+) -> list[Claim]:
+    """The claims that no passage bears out.
+
+    What the golden answer infers from its passages, such as a sum or a translation, stands in none of them.
+    Where they were given, a claim that restates a sentence of it is supported as well, if it says more than
+    the question, and if nothing in the answer speaks against the golden one.
+    """
+    language, golden = case.input.language, case.expected.answer
+    left = [claim for claim in claims if not any(_bears_out(passage, claim, language) for passage in context)]
+    if not (left and founded and case.expected.answerable):
+        return left
+    inferred = _claims_of(case, golden)
+    if not all(agrees(claim, inferred) for claim in claims):
+        return left
+    question = Evidence.of(case.input.question, language)
+    news = Evidence.of(golden, language).terms - question.terms
+    return [
+        claim
+        for claim in left
+        if not (any(map(claim.restates, inferred)) and _adds(claim, case, golden, news))
+    ]
+
+
 def _bears_out(passage: str, claim: Claim, language: str) -> bool:
     """Whether a passage supports a claim and does not say the opposite where it speaks of the same."""
     return Evidence.of(passage, language).supports(claim) and agrees(claim, claims_in(passage, language))
@@ -245,27 +292,24 @@ def _check_facts(case: QuestionCase, claims: Sequence[Claim]) -> tuple[list[Clai
     verifiable = [claim for claim in claims if claim.anchors or claim.content & topics]
     question, golden = (Evidence.of(text, language) for text in (case.input.question, expected.answer))
     told = [(fact, golden | Evidence.of(fact, language)) for fact in expected.facts]
+    evidence = [(fact, each | question, each.terms - question.terms) for fact, each in told]
     incorrect = [
         claim
         for claim in verifiable
-        if not any(
-            (evidence | question).supports(claim)
-            and _adds(claim, case, fact, evidence.terms - question.terms)
-            for fact, evidence in told
-        )
+        if not any(whole.supports(claim) and _adds(claim, case, fact, news) for fact, whole, news in evidence)
         or not agrees(claim, known)
     ]
     return verifiable, incorrect
 
 
-def _adds(claim: Claim, case: QuestionCase, fact: str, news: Collection[str]) -> bool:
+def _adds(claim: Claim, case: QuestionCase, fact: str, news: frozenset[str]) -> bool:
     """Whether a claim says more than its question.
 
     That is something of the fact, a name made of the question's own words, a yes where that is the answer,
     or a no.
     """
     question, answer, language = case.input.question, case.expected.answer, case.input.language
-    if not claim.terms.isdisjoint(news) or denies(claim.text, language) != denies(question, language):
+    if not claim.terms.isdisjoint(news) or claim.negated != read(question, language).denies:
         return True
     named = joined_names(claim.text) & (joined_names(fact) | joined_names(answer))
     return bool(named - joined_names(question)) or (

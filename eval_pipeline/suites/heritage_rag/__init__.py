@@ -1,6 +1,5 @@
 """Questions about heritage institutions, from retrieval to the answer, and where it goes wrong."""
 
-from eval_pipeline.golden import JsonCases
 from eval_pipeline.suite import Reporting, Suite
 from eval_pipeline.suites._heritage.attributes import GROUPS, HELD_OUT, Settings, in_split
 from eval_pipeline.suites.heritage_qa.scoring import CLAIMS, EMBEDDER, annotate, case_passes, claim_rows
@@ -10,7 +9,7 @@ from eval_pipeline.suites.heritage_retrieval.engine.corpus import load_corpus
 SUITE = Suite(
     name="heritage_rag",
     description="Questions over a corpus about heritage institutions: what was retrieved, and the answer.",
-    reader=JsonCases(cases.GoldenEntry, cases.to_case, cases.check_entry),
+    reader=cases.CorpusCases(),
     input=cases.RagInput,
     expected=cases.RagExpected,
     output=cases.RagAnswer,

@@ -1,14 +1,22 @@
 """The golden format: a question over a corpus, the golden answer, and the passages that hold its facts."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from eval_pipeline.files import Violation
+from eval_pipeline.files import WHOLE, Part, Violation
+from eval_pipeline.golden import JsonCases
+from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.suite import Case
 from eval_pipeline.suites._heritage.attributes import Description
 from eval_pipeline.suites.heritage_qa import cases as questions
 from eval_pipeline.suites.heritage_qa.cases import QuestionCase, QuestionExpected, QuestionInput, QuestionType
+from eval_pipeline.suites.heritage_retrieval.engine.corpus import PASSAGES_FILE, load_corpus
+
+RESOURCES = "resources"
 
 
 class GoldenEntry(Description, frozen=True, kw_only=True):
@@ -76,8 +84,36 @@ def as_question(case: RagCase, passages: list[str]) -> QuestionCase:
     )
 
 
-def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
-    """Contradictions inside one entry: those of the question, and facts that no passage is named for."""
+class CorpusCases(JsonCases[GoldenEntry]):
+    """Reads questions, and looks up the passages that they name in the corpus of their golden folder."""
+
+    def __init__(self) -> None:
+        super().__init__(GoldenEntry, to_case, check_entry)
+
+    def read_blocks(
+        self, path: Path, problems: Problems, part: Part = WHOLE
+    ) -> Iterator[tuple[list[Case[Any, Any]], Sequence[int]]]:
+        """The cases of one file with their lines, many at a time."""
+        checked = JsonCases(GoldenEntry, to_case, partial(check_entry, known=_passages_beside(path)))
+        return checked.read_blocks(path, problems, part)
+
+
+def _passages_beside(path: Path) -> Collection[str] | None:
+    """The ids of the corpus of the golden folder that a file lies in; none of a corpus that is not there."""
+    for folder in path.resolve().parents:
+        if (folder / RESOURCES / PASSAGES_FILE).is_file():
+            try:
+                return load_corpus(folder / RESOURCES).passages.keys()
+            except BadInput:  # whoever loads the corpus names what is wrong with it
+                return None
+    return None
+
+
+def check_entry(entry: GoldenEntry, known: Collection[str] | None = None) -> Iterator[Violation]:
+    """Contradictions inside one entry: those of the question, and facts that no passage is named for.
+
+    `known` are the ids of the corpus, where there is one: every passage that is named must be in it.
+    """
     asked = questions.GoldenEntry(
         id=entry.id,
         question=entry.question,
@@ -96,3 +132,9 @@ def check_entry(entry: GoldenEntry) -> Iterator[Violation]:
         if not ids or not all(each.strip() for each in ids):
             remedy = "Name at least one passage that holds the fact."
             yield Violation(("supporting_passages", index), "is empty or has a blank id", remedy)
+            continue
+        for place, name in enumerate(ids):
+            if known is not None and name not in known:
+                remedy = f"Name a doc_id of {RESOURCES}/{PASSAGES_FILE}, or add the passage there."
+                message = f"{name!r} is no passage of the corpus"
+                yield Violation(("supporting_passages", index, place), message, remedy)

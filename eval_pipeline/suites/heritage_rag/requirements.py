@@ -12,7 +12,7 @@ from eval_pipeline.suites.heritage_rag.cases import RagCase, as_question
 
 def measure(case: RagCase) -> dict[str, Any]:
     """What the requirements look at."""
-    golden = judge(as_question(case, case.expected.facts), Answered(case.expected.answer))
+    golden = judge(as_question(case, case.expected.facts), Answered(case.expected.answer), founded=True)
     return {
         "text": case.input.question,
         "passages": len({each for holders in case.expected.passages for each in holders}),

@@ -8,7 +8,6 @@ import numpy as np
 import eval_pipeline.suite as kit
 from eval_pipeline.answers import Answer
 from eval_pipeline.suites.heritage_qa import scoring as answering
-from eval_pipeline.suites.heritage_qa.lexicon import is_refusal
 from eval_pipeline.suites.heritage_rag.cases import RagAnswer, RagCase, as_question
 
 MOST_PASSAGES = 10
@@ -37,13 +36,17 @@ def score(items: Sequence[kit.Item], context: kit.Context) -> kit.Batch:
         {name: each.text for name, each in context.resources.passages.items()} if context.resources else {}
     )
     asked = [_asked(item, corpus) for item in items]
-    batch = answering.score(asked, context)
+    judged = [
+        answering.judge(each.case, each.output, _all_found(item, corpus))
+        for each, item in zip(asked, items, strict=True)
+    ]
+    batch = answering.counted(asked, judged, context)
     passes = answering.case_passes(kit.Sums(batch.counts, {}))
     rows: list[dict[str, float]] = []
     keyed = [*batch.keyed]
     diagnoses = list(batch.diagnoses)
     for index, item in enumerate(items):
-        outcome = "passed" if passes[index] else _cause(item, asked[index], corpus)
+        outcome = "passed" if passes[index] else _cause(item, judged[index], corpus)
         rows.append({**kit.mean_counts(_retrieval(item)), **_outcome_counts(outcome)})
         kind = item.case.attributes.get("question_type", "")
         keyed.append((index, kit.KeyedCount("outcomes", kind, outcome, 1)))
@@ -89,33 +92,38 @@ def _retrieval(item: kit.Item) -> dict[str, float | None]:
     return dict(zip(names, values, strict=True))
 
 
-def _cause(item: kit.Item, asked: kit.Item, corpus: Mapping[str, str]) -> Outcome:
+def _all_found(item: kit.Item, corpus: Mapping[str, str]) -> bool:
+    """Whether passages that hold every fact were retrieved, as far as the corpus has them."""
+    return all(_found(item.case, [each for each in retrieved(item.output) if each in corpus]))
+
+
+def _cause(item: kit.Item, judged: answering.Judgement, corpus: Mapping[str, str]) -> Outcome:
     """Whose fault a failed case is."""
-    ids = retrieved(item.output)
-    missed = not all(_found(item.case, ids))
-    ignored = _ignored(item.case, asked, ids, corpus, missed)
+    missed = not all(_found(item.case, retrieved(item.output)))
+    ignored = _ignored(item, judged, corpus, missed)
     if missed:
         return "both_failed" if ignored else "retrieval_missed"
     return "answer_ignored" if ignored else "neither_failed"
 
 
-def _ignored(
-    case: RagCase, asked: kit.Item, ids: Sequence[str], corpus: Mapping[str, str], missed: bool
-) -> bool:
+def _ignored(item: kit.Item, judged: answering.Judgement, corpus: Mapping[str, str], missed: bool) -> bool:
     """Whether an answer does not rest on what was retrieved, or leaves aside the passages that hold it.
 
     To refuse is right where retrieval missed a passage, and to quote what was found is no fault of the answer
     there. Where nothing was missed, the answer has to be taken from the passages that hold the facts.
     """
-    if is_refusal(asked.output.answer):
+    case: RagCase = item.case
+    if judged.refused:
         return not missed
-    judged = answering.judge(asked.case, asked.output)
     scrambled = judged.word_order is not None and judged.word_order < answering.ORDERED
     if not case.expected.answerable or judged.faithfulness != 1 or scrambled:
         return True
+    if missed:
+        return False
     wanted = {each for holders in case.expected.passages for each in holders}
-    held = [corpus[each] for each in ids if each in wanted and each in corpus]
-    return not missed and answering.judge(as_question(case, held), asked.output).faithfulness != 1
+    held = [corpus[each] for each in retrieved(item.output) if each in wanted and each in corpus]
+    founded = _all_found(item, corpus)
+    return not answering.rests_on_context(as_question(case, held), item.output.answer, founded)
 
 
 def _outcome_counts(outcome: Outcome) -> dict[str, float]:

@@ -25,6 +25,7 @@ SUITE = Suite(
     prepared=engine.Prepared,
     prepare=engine.prepare,
     resources=load_corpus,
+    references=requirements.second_annotations,
     errored=scoring.errored,
     answers=trec.answer_format,
     groups=GROUPS,

@@ -1,17 +1,31 @@
 """What a good golden set for retrieval contains."""
 
+from pathlib import Path
 from typing import Any
 
 from eval_pipeline.metrics.ranking import RELEVANT
 from eval_pipeline.metrics.text import normalize
 from eval_pipeline.suite import Overview, Requirement, each_case, no_case_lists
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, sizes, variety
+from eval_pipeline.suites._heritage.requirements import (
+    LANGUAGE_REQUIREMENT,
+    agreement,
+    second_annotation,
+    sizes,
+    variety,
+)
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites.heritage_retrieval.scoring import RetrievalCase
+from eval_pipeline.suites.heritage_retrieval.trec import read_qrels
 
 QUERIES, JUDGMENTS = 200, 50
 FEWEST_JUDGMENTS = 12
 GRADES = (0, 1, 2, 3)
+
+
+def second_annotations(folder: Path) -> dict[str, dict[str, int]]:
+    """The grades that a second annotator gave, by query and document."""
+    files = second_annotation(folder, [".qrels"], lambda file, problems: [read_qrels(file, problems)])
+    return {name: query.grades for judged in files for name, query in judged.items()}
 
 
 def measure(case: RetrievalCase) -> dict[str, Any]:
@@ -25,6 +39,7 @@ def measure(case: RetrievalCase) -> dict[str, Any]:
         "grades": sorted(set(grades)),
         "odd_grades": [str(grade) for grade in sorted(set(grades)) if grade not in GRADES],
         "query": normalize(case.input.query),
+        "judged": case.expected.judgments,
     }
 
 
@@ -51,6 +66,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     LANGUAGE_REQUIREMENT,
     *SPLIT_REQUIREMENTS,
     variety(),
+    agreement("judged"),
     Requirement("query_text", "Every judged query has a text, so that engines can be asked.", _without_text),
     Requirement("graded", "The grades 0, 1, 2 and 3 are all in use.", _unused_grades),
     no_case_lists("odd_grades", "Grades are 0, 1, 2 or 3.", "grades outside 0–3", severity="warning"),

@@ -7,14 +7,19 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.files import files_below, read_tsv
+from eval_pipeline.files import read_tsv
 from eval_pipeline.golden import CasesBySuffix, TsvCases
 from eval_pipeline.numbers import counted
-from eval_pipeline.problems import Problems
 from eval_pipeline.suite import Overview, Requirement
 from eval_pipeline.suites._heritage.attributes import CustodianType
 from eval_pipeline.suites._heritage.documents import Shape, ShapedCases
-from eval_pipeline.suites._heritage.requirements import LANGUAGE_REQUIREMENT, agreement, sizes, variety
+from eval_pipeline.suites._heritage.requirements import (
+    LANGUAGE_REQUIREMENT,
+    agreement,
+    second_annotation,
+    sizes,
+    variety,
+)
 from eval_pipeline.suites._heritage.splits import SPLIT_REQUIREMENTS
 from eval_pipeline.suites._heritage.vocabulary import CUSTODIAN_TYPES
 from eval_pipeline.suites.heritage_typing.cases import (
@@ -43,15 +48,8 @@ class SecondRow(msgspec.Struct, frozen=True):
 
 def second_annotations(folder: Path) -> dict[str, tuple[str, ...]]:
     """What a second annotator said, by case."""
-    problems = Problems()
-    results: dict[str, tuple[str, ...]] = {
-        row.record.id: (row.record.gold_type,)
-        for file in files_below(folder, problems)
-        if file.suffix.lower() == ".tsv"
-        for row in read_tsv(file, SecondRow, problems)
-    }
-    problems.stop_if_any()
-    return results
+    rows = second_annotation(folder, [".tsv"], lambda file, problems: read_tsv(file, SecondRow, problems))
+    return {row.record.id: (row.record.gold_type,) for row in rows}
 
 
 def measure(case: TypingCase) -> dict[str, Any]:

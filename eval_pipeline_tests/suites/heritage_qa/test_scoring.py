@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,15 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline.golden import GoldenCase, read_cases
+from eval_pipeline.golden.probes import negated
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import score_cases, summarize
-from eval_pipeline.suite import Context
+from eval_pipeline.suite import Context, defined
 from eval_pipeline.suites.heritage_qa import SUITE
 from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
 from eval_pipeline.suites.heritage_qa.claims import MOST_SENTENCES, claims_in, names_in, numbers_in
 from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS, is_refusal
-from eval_pipeline.suites.heritage_qa.scoring import METRICS
+from eval_pipeline.suites.heritage_qa.probing import DENIALS
+from eval_pipeline.suites.heritage_qa.scoring import METRICS, Answered, judge
 from eval_pipeline_tests.sources import Recorded, golden, values
 
 PASSAGE = (
@@ -193,8 +197,8 @@ def test_cheats_pass_no_case_and_not_all_gates(golden_set: list[GoldenCase], che
 def test_a_negated_golden_answer_is_wrong(denial: str, golden_set: list[GoldenCase]) -> None:
     """In every language, and where the golden answer itself denies."""
     answerable = [each for each in golden_set if each.case.expected.answerable]
-    negated = {each.case.id: {"answer": denial.format(each.case.expected.answer)} for each in answerable}
-    found = values(SUITE, answerable, negated)
+    denied = {each.case.id: {"answer": denial.format(each.case.expected.answer)} for each in answerable}
+    found = values(SUITE, answerable, denied)
     assert found["case_pass_rate"] == 0.0
     assert (found["faithfulness"] or 0) < 0.2
 
@@ -266,18 +270,83 @@ def test_the_target_for_relevance_does_not_fit_the_bare_cosine(golden_set: list[
     assert found["relevance_index"] == 1.0
 
 
-def test_every_golden_answer_scores_factual_accuracy_one(golden_set: list[GoldenCase]) -> None:
-    """But for what is computed, converted, translated or spelt anew, which words alone do not bear out."""
-    unfaithful = []
-    for each in golden_set:
-        found = values(SUITE, [each], {each.case.id: {"answer": each.case.expected.answer}})
-        assert found["factual_accuracy"] == found["rougeL"] == 1.0, each.case.id
-        if found["faithfulness"] not in (1.0, None):
-            unfaithful.append(each.case)
-        else:
-            assert found["case_pass_rate"] == 1.0, each.case.id
-    assert len(unfaithful) <= 34
-    assert sum("hard" not in case.attributes for case in unfaithful) <= 2
+def test_every_golden_answer_scores_perfectly(golden_set: list[GoldenCase]) -> None:
+    """Also what is computed, converted, translated or spelt anew, which words alone do not bear out."""
+    answers = {each.case.id: {"answer": each.case.expected.answer} for each in golden_set}
+    for row in score_cases(SUITE, golden_set, Recorded(answers), Context()).counts.to_pylist():
+        assert row["passed"] == row["factual_accuracy"] == row["rougeL"] == 1.0, row["case_id"]
+        assert row["faithfulness"] == row[defined("faithfulness")], row["case_id"]
+
+
+COMPUTED = case(
+    question="How much older is Corn Lane Museum than Mill Street Library?",
+    gold_answer="Corn Lane Museum is 150 years older than Mill Street Library (1800 and 1950).",
+    supporting_facts=[*ENTRY["supporting_facts"], "Mill Street Library opened on 3 May 1950."],
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "faithfulness"),
+    [
+        (COMPUTED.case.expected.answer, 1.0),
+        ("Corn Lane Museum is 150 years older than the Mill Street Library: 1800, 1950.", 1.0),
+        ("Corn Lane Museum is 150 years older than Mill Street Library (1800 and 1950). It is free.", 0.5),
+        # Other numbers, the same ones elsewhere, fewer of them.
+        ("Corn Lane Museum is 151 years older than Mill Street Library (1800 and 1951).", 0.0),
+        ("Corn Lane Museum is 150 years older than Mill Street Library (1950 and 1800).", 0.0),
+        ("Corn Lane Museum is 150 years older than Mill Street Library.", 0.0),
+        # Names changed about, the opposite, the bare question, the opposite beside it.
+        ("Mill Street Library is 150 years older than Corn Lane Museum (1800 and 1950).", 0.0),
+        ("Corn Lane Museum is not 150 years older than Mill Street Library (1800 and 1950).", 0.0),
+        ("Corn Lane Museum is older than Mill Street Library.", 0.0),
+        (f"{COMPUTED.case.expected.answer} It is not 150 years older.", 0.0),
+    ],
+)
+def test_what_the_golden_answer_infers_from_its_passages_is_supported(
+    answer: str, faithfulness: float
+) -> None:
+    assert scored(answer, COMPUTED)["faithfulness"] == faithfulness
+
+
+def test_an_inference_needs_the_passages_that_it_was_drawn_from() -> None:
+    answer = COMPUTED.case.expected.answer
+    assert scored(answer, COMPUTED, context=[OTHER, PASSAGE])["faithfulness"] == 1.0
+    assert scored(answer, COMPUTED, context=[f"Quoted: {PASSAGE}", OTHER])["faithfulness"] == 1.0
+    for missing in ([], [PASSAGE], [OTHER], [OTHER, "Corn Lane Museum was founded in 1800."]):
+        assert scored(answer, COMPUTED, context=missing)["faithfulness"] == 0.0
+
+
+def _with_numbers(text: str, change: Callable[[list[str]], list[str]]) -> str:
+    numbers = iter(change(re.findall(r"\d+", text)))
+    return re.sub(r"\d+", lambda _: next(numbers), text)
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        lambda case: "",
+        lambda case: case.input.question,
+        lambda case: f"{case.input.question.rstrip('? ')}.",
+        lambda case: " ".join(case.input.context),
+        lambda case: f"It is not true: {case.expected.answer}",
+        lambda case: f"{DENIALS[case.input.language]} {case.expected.answer}",
+        lambda case: negated(case.expected.answer),
+        lambda case: _shuffled(case.expected.answer),
+        lambda case: _with_numbers(case.expected.answer, lambda numbers: [*numbers[1:], *numbers[:1]]),
+        lambda case: _with_numbers(
+            case.expected.answer, lambda numbers: [str(int(each) + 1) for each in numbers]
+        ),
+        lambda case: REFUSALS[case.input.language],
+    ],
+    ids=["empty", "echo", "echo as a statement", "all passages", "denied", "denied in its language",
+         "negated", "shuffled", "numbers swapped", "other numbers", "refusal"],
+)  # fmt: skip
+def test_no_cheat_gains_by_what_the_golden_answer_infers(golden_set: list[GoldenCase], cheat: Any) -> None:
+    for case in [each.case for each in golden_set]:
+        answer = Answered(cheat(case))
+        if answer.answer != case.expected.answer:
+            inferring, alone = (judge(case, answer, founded).faithfulness for founded in (True, False))
+            assert inferring == alone, (case.id, answer.answer)
 
 
 def test_the_context_defaults_to_the_case_and_may_be_what_was_retrieved() -> None:

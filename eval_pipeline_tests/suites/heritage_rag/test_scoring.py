@@ -8,14 +8,18 @@ import msgspec
 import pytest
 
 from eval_pipeline.files import Located
-from eval_pipeline.golden import GoldenCase
-from eval_pipeline.suite import Context
+from eval_pipeline.golden import GoldenCase, read_cases
+from eval_pipeline.problems import Problems
+from eval_pipeline.project import Project
+from eval_pipeline.scoring import context_for, score_cases
+from eval_pipeline.suite import Context, defined
 from eval_pipeline.suites.heritage_qa.lexicon import REFUSALS
 from eval_pipeline.suites.heritage_rag import SUITE
 from eval_pipeline.suites.heritage_rag.cases import GoldenEntry, to_case
+from eval_pipeline.suites.heritage_rag.probing import golden_answer
 from eval_pipeline.suites.heritage_rag.scoring import MOST_PASSAGES, OUTCOMES
 from eval_pipeline.suites.heritage_retrieval.engine.corpus import Corpus, Passage
-from eval_pipeline_tests.sources import golden, values
+from eval_pipeline_tests.sources import Recorded, golden, values
 
 TEXTS = {
     "mill": "Corn Lane Museum in Oldby was founded in 1800. It owns 4,000 maps and a mill.",
@@ -34,6 +38,8 @@ ENTRY: dict[str, Any] = {
     "language": "en",
 }
 RIGHT = ENTRY["gold_answer"]
+OF_EMBEDDINGS = ("relevance",)
+"""A golden answer is as near to its question as it is."""
 
 
 def case(**changes: Any) -> GoldenCase:
@@ -46,6 +52,12 @@ COMPARED = case(
     gold_answer="Corn Lane Museum is older: it was founded in 1800, the library opened on 3 May 1950.",
     supporting_facts=[*ENTRY["supporting_facts"], "Mill Street Library opened on 3 May 1950."],
     supporting_passages=[["mill"], ["books"]],
+)
+COMPUTED = case(
+    question="How much older is Corn Lane Museum than Mill Street Library?",
+    gold_answer="Corn Lane Museum is 150 years older than Mill Street Library.",
+    supporting_facts=COMPARED.case.expected.facts,
+    supporting_passages=[["mill", "maps"], ["books"]],
 )
 UNANSWERABLE = case(
     question="What does a ticket for Corn Lane Museum cost?",
@@ -139,3 +151,47 @@ def test_a_case_without_an_output_failed_in_both() -> None:
     found = values(SUITE, [CASE], {}, Context(resources=CORPUS))
     assert outcome(found) == "both_failed"
     assert found["recall@5"] == found["factual_accuracy"] == 0.0
+
+
+def test_every_golden_answer_scores_perfectly() -> None:
+    """Faithful, right, and from nothing but the passages that hold its facts."""
+    folder = Project.find().golden("heritage_rag")
+    cases = list(read_cases(SUITE, folder, Problems()))
+    answers = {each.case.id: golden_answer(each.case) for each in cases}
+    scores = score_cases(SUITE, cases, Recorded(answers), context_for(SUITE, folder))
+    means = [metric.name for metric in SUITE.metrics if metric.name not in OF_EMBEDDINGS + OUTCOMES]
+    for row in scores.counts.to_pylist():
+        assert row["passed"] == row["factual_accuracy"] == 1.0, row["case_id"]
+        assert all(row[name] == row[defined(name)] for name in means), row["case_id"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (["mill", "books"], "passed"),
+        (["books", "far1", "maps"], "passed"),
+        (["mill"], "both_failed"),
+        (["books"], "both_failed"),
+        ([*(f"far{number}" for number in range(MOST_PASSAGES)), "mill", "books"], "both_failed"),
+    ],
+)
+def test_an_inference_needs_the_passages_that_it_was_drawn_from(ids: list[str], expected: str) -> None:
+    found = scored(COMPUTED.case.expected.answer, ids, COMPUTED)
+    assert outcome(found) == expected
+    assert found["faithfulness"] == float(expected == "passed")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "How much older is Corn Lane Museum than Mill Street Library?",
+        "Mill Street Library is 150 years older than Corn Lane Museum.",
+        "Corn Lane Museum is 1800 years older than Mill Street Library.",
+        "It is not true that Corn Lane Museum is 150 years older than Mill Street Library.",
+        "Corn Lane Museum is 150 years younger than Corn Lane Museum.",
+        "older 150 Corn than years Museum Lane is Library Street Mill.",
+    ],
+)
+def test_nothing_else_is_inferred(answer: str) -> None:
+    assert scored(answer, ["mill", "books"], COMPUTED)["faithfulness"] == 0.0

@@ -13,10 +13,10 @@ import numpy as np
 from eval_pipeline.files import Located, read_json_lines
 from eval_pipeline.language.bm25 import Bm25, word_terms
 from eval_pipeline.language.embedder import Vectors, default_embedder, similarity
+from eval_pipeline.language.stems import stem_in
 from eval_pipeline.problems import Problems
 
 PASSAGES_FILE = "passages.jsonl"
-STEMMERS = {"nl": "dutch", "en": "english", "de": "german", "fr": "french"}
 
 Words = Literal["words", "stems"]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -89,8 +89,4 @@ class Corpus:
 
 def stemmed(text: str, language: str) -> str:
     """The stems of a text's words, as a text; words of an unknown language stay as they are."""
-    from snowballstemmer import stemmer
-
-    words = word_terms(text)
-    name = STEMMERS.get(language)
-    return " ".join(stemmer(name).stemWords(words) if name else words)
+    return " ".join(stem_in(language, word) for word in word_terms(text))
