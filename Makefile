@@ -61,6 +61,7 @@ newest:
 # What is measured, as ratios; it takes a few minutes.
 bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.imports
+	$(BIN)/python -m benchmarks.components
 	$(BIN)/python -m benchmarks.chain
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.engine --memory

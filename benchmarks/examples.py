@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 NAME = "stranger"
@@ -25,10 +26,17 @@ SUITE = "support_tickets"
 VERSION = "classify-v1.0"
 SOURCES = ("eval_pipeline", "pyproject.toml", "README.md")
 PATIENCE = 60.0
+LOOKS: dict[str, tuple[Literal["light", "dark"], int]] = {
+    "light": ("light", 1600),
+    "dark": ("dark", 1600),
+    "narrow": ("light", 700),
+}
+"""How pictures are taken: by name, in which scheme of colours, and how wide."""
 QUIET = {
     "DAGSTER_DISABLE_TELEMETRY": "yes",
     "DAGSTER_DG_UPDATE_CHECK_ENABLED": "0",
     "PYTHONWARNINGS": "ignore",
+    "PYTHONDONTWRITEBYTECODE": "",  # seven commands import the same
 }
 WITHOUT_EXTRAS = """
 import sys
@@ -129,8 +137,7 @@ def scaffold_and_launch(stranger: Stranger) -> str:
     """Find, scaffold, check, list and launch the component; what `dg list defs` says."""
     assert "eval_pipeline.EvalSuiteComponent" in stranger.run("dg", "list", "components")
     stranger.run("dg", "scaffold", "defs", "eval_pipeline.EvalSuiteComponent", SUITE)
-    stranger.run("dg", "check", "yaml")
-    stranger.run("dg", "check", "defs")
+    stranger.run("dg", "check", "defs")  # and the YAML of components
     listed = stranger.run("dg", "list", "defs")
     in_process = '{"execution": {"config": {"in_process": {}}}}'  # a process for each step takes a minute
     launch = ("dg", "launch", "--job", f"{SUITE}_evaluation", "--partition", VERSION)
@@ -159,25 +166,26 @@ def webserver(stranger: Stranger) -> Iterator[str]:
 
 
 def take_pictures(stranger: Stranger, address: str, folder: Path) -> list[Path]:
-    """The graph of the project and the checks of its metrics, as a browser shows them."""
+    """The graph of the project and a check of its metrics, as a browser shows them: also dark, and narrow."""
     from playwright.sync_api import sync_playwright
 
-    location = f"{NAME}.definitions"
     pages = {
-        "graph": (f"/locations/{location}/asset-groups/{SUITE}/lineage", "golden_set"),
-        "checks": (f"/assets/{SUITE}/metrics?view=checks&partition={VERSION}", "gate_accuracy"),
+        "graph": (f"/locations/{NAME}.definitions/asset-groups/{SUITE}/lineage", "golden_set"),
+        "check": (f"/assets/{SUITE}/metrics?view=checks&checkDetail=gate_accuracy", "gate_accuracy"),
     }
     pictures = []
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
-        page = browser.new_page(viewport={"width": 1600, "height": 900})
-        for name, (path, text) in pages.items():
-            page.goto(f"{address}{path}")
-            page.get_by_text(text).first.wait_for(timeout=PATIENCE * 1000)
-            page.wait_for_timeout(1500)
-            pictures.append(folder / f"{name}.png")
-            page.screenshot(path=pictures[-1])
+        for look, (scheme, width) in LOOKS.items():
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            for name, (path, text) in pages.items():
+                page.goto(f"{address}{path}")
+                page.get_by_text(text).first.wait_for(timeout=PATIENCE * 1000)
+                page.wait_for_timeout(1500)
+                pictures.append(folder / f"{name}-{look}.png")
+                page.screenshot(path=pictures[-1])
+            page.close()
         browser.close()
     return pictures
 

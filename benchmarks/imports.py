@@ -13,7 +13,7 @@ import sys
 ROUNDS = 7
 
 
-def seconds(*arguments: str) -> float:
+def seconds(*arguments: str, rounds: int = ROUNDS) -> float:
     """The processor time of a fresh interpreter, the best of a few: what a quiet machine would wait for."""
 
     def once() -> float:
@@ -22,7 +22,7 @@ def seconds(*arguments: str) -> float:
         after = os.times()
         return sum(after[2:4]) - sum(before[2:4])
 
-    return min(once() for _ in range(ROUNDS))
+    return min(once() for _ in range(rounds))
 
 
 def compare(what: str, measured: float, beside: str, bare: float, most: float) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 from eval_pipeline.engines import EnginesFile, MeteredEntry, read_engines, readiness
+from eval_pipeline.files import is_there
 from eval_pipeline.gates import GATES_FILE, Gate, read_gates
 from eval_pipeline.golden import GoldenSet
 from eval_pipeline.loading import all_suites, load_suites
@@ -26,6 +27,7 @@ from eval_pipeline.suite import Suite
 from eval_pipeline.timetable import check_automation
 
 INSTANCE_FILE = "dagster.yaml"
+COMPONENT_FILE, COMPONENT = "defs.yaml", "EvalSuiteComponent"
 DROP = 0.05
 """A drop that a golden set ought to show, where its gates name none."""
 ALPHA = 0.05
@@ -62,6 +64,9 @@ def examine(project: Project, call: bool) -> Iterator[Finding]:
     yield from _dagster(project)
     yield from _broken(lambda problems: check_automation(project, problems))
     yield from _broken(lambda problems: check_production(project, problems))
+    if not is_there(project.engines_file) and (hosted := [*_components(project.root)]):
+        yield from hosted
+        return
     problems = Problems()
     engines = read_engines(project.engines_file, problems)
     yield from (Finding("broken", str(each)) for each in problems)
@@ -131,6 +136,18 @@ def _instance(settings: Mapping[str, Any]) -> Iterator[Finding]:
             value = value.get(name) if isinstance(value, Mapping) else None
         if not value:
             yield Finding("note", f"Dagster: {effect}. Write to {INSTANCE_FILE}: {remedy}.")
+
+
+def _components(root: Path) -> Iterator[Finding]:
+    """The components of somebody else's project, each of which is looked at where it lies."""
+    if not (root / "pyproject.toml").is_file():
+        return
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if not name.startswith("."))  # no environments
+        file = Path(folder, COMPONENT_FILE)
+        if file.name in files and COMPONENT in file.read_text(errors="replace"):
+            remedy = f"For its suite, run in {shown_path(folder)}: eval-pipeline doctor."
+            yield Finding("note", f"{shown_path(file)}: a component of this project. {remedy}")
 
 
 def _names_home(file: Path) -> bool:

@@ -1,6 +1,7 @@
 """`automation.yaml`: when evaluations start by themselves."""
 
 import os
+from functools import cache
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -17,10 +18,15 @@ UI_VARIABLE = "EVAL_PIPELINE_UI"
 DEFAULT_UI = "http://127.0.0.1:3000"
 
 
-def _time_zone(name: str) -> str:
+@cache
+def _time_zones() -> set[str]:
     from zoneinfo import available_timezones
 
-    if name not in available_timezones():
+    return available_timezones()
+
+
+def _time_zone(name: str) -> str:
+    if name not in _time_zones():
         remedy = "Write it as in Europe/Amsterdam."
         raise refusal(Violation((), f"{name!r} is not a time zone", remedy))
     return name
@@ -46,11 +52,25 @@ def _is_cron(text: str) -> bool:
     return True
 
 
+def _owner(text: str) -> str:
+    import dagster as dg
+
+    try:
+        dg.AssetSpec("tried", owners=[text])
+    except dg.DagsterInvalidDefinitionError:
+        remedy = "Write team:search, or somebody's e-mail address."
+        raise refusal(Violation((), f"{text[:LONGEST_CRON]!r} is not an owner", remedy)) from None
+    return text
+
+
 Cron = Annotated[
     str,
     AfterValidator(_cron),
     Field(json_schema_extra={"maxLength": LONGEST_CRON, "pattern": r"^\s*(@\w+|\S+(\s+\S+){4})\s*$"}),
 ]
+
+
+Owner = Annotated[str, AfterValidator(_owner), Field(json_schema_extra={"pattern": "^team:.+|@"})]
 
 
 class Automation(Model):
@@ -74,6 +94,8 @@ class Automation(Model):
     """The monthly one: new cases, and what goes with content users."""
     brief_quarterly: Cron = "30 6 1 1,4,7,10 *"
     """The quarterly one: whether thresholds still fit."""
+    owners: list[Owner] = Field(default_factory=list)
+    """Who owns the assets: teams as team:search, people by their e-mail addresses."""
     ui: str | None = None
     """Where alerts link to; by default the UI that runs, as far as EVAL_PIPELINE_UI names it."""
 

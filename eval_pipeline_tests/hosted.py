@@ -107,7 +107,8 @@ def in_process() -> dg.JobDefinition:
 
 def in_processes() -> dg.JobDefinition:
     """The same, a process for each step, as by default."""
-    return _job(dg.multiprocess_executor.configured({"start_method": {"spawn": {}}}))
+    forked = {"forkserver": {"preload_modules": ["eval_pipeline.hosting"]}}  # Dagster is imported once
+    return _job(dg.multiprocess_executor.configured({"start_method": forked}))
 
 
 def _job(executor: dg.ExecutorDefinition) -> dg.JobDefinition:

@@ -74,6 +74,23 @@ def test_an_empty_project_says_how_to_begin(tmp_path: Path) -> None:
     assert "there is no suite yet. Begin with: eval-pipeline init." in done.stdout
 
 
+def test_in_a_project_of_somebody_else_it_says_what_would_help_and_where_components_are(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "src" / "defs" / "tickets"
+    folder.mkdir(parents=True)
+    (folder / "defs.yaml").write_text("type: eval_pipeline.EvalSuiteComponent\n")
+    (folder.parent / "defs.yaml").write_text("type: somebody.Else\n")
+    (tmp_path / "pyproject.toml").touch()
+    done = invoke(Project(tmp_path, tmp_path / "home"), "doctor")
+    assert done.returncode == 0, done.stdout
+    assert "· Dagster: two evaluations of one version may run at once." in done.stdout
+    assert "· Dagster: a run whose process was killed" in done.stdout
+    assert "· src/defs/tickets/defs.yaml: a component of this project. For its suite, run in" in done.stdout
+    assert "no suite yet" not in done.stdout
+    assert "src/defs/defs.yaml" not in done.stdout
+
+
 def test_a_key_is_asked_for_and_never_printed(own: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     own.engines_file.write_text(ENDPOINT.format(url="http://127.0.0.1:9/v1"))
     monkeypatch.delenv("DOCTOR_KEY", raising=False)

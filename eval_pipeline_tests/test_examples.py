@@ -48,15 +48,13 @@ def test_what_a_rag_pipeline_publishes_is_held_back_by_a_red_gate(
     root = tmp_path / "rag_pipeline"
     handbook, published = root / "data" / "handbook.md", root / "published.json"
     with loaded("rag_pipeline", root) as defs:
-        job = dg.define_asset_job("night", dg.AssetSelection.groups("rag", "handbook"))
-        both = dg.Definitions.merge(defs, dg.Definitions(jobs=[job]))
-        green = run(both, "night", instance)
+        green = run(defs, "nightly_answers", instance)
         assert green.success, checks(green)
         assert "nine to six" in published.read_text()
         published.unlink()
 
         handbook.write_text(handbook.read_text().partition("## Fines")[0])
-        red = run(both, "night", instance)
+        red = run(defs, "nightly_answers", instance)
         passed, said = checks(red)["rag/answers:handbook_gate"]
         assert not passed
         assert "answers@latest: ✗" in said
@@ -76,6 +74,6 @@ def test_a_table_of_a_warehouse_is_scored_day_by_day(tmp_path: Path, instance: d
     gates = {day: checks(result)["warehouse/model_answers:tickets_gate"] for day, result in by_day.items()}
     assert gates["2026-01-14"][0]
     assert not gates["2026-01-15"][0]
-    compared = Store(root / ".eval").compared("tickets", "model_5Fanswers@2026-01-15")
+    compared = Store(root / ".eval").compared("tickets", "model_answers@2026-01-15")
     assert compared is not None
-    assert [each.before for each in compared.comparisons] == ["model_5Fanswers@2026-01-14 (before)"]
+    assert [each.before for each in compared.comparisons] == ["model_answers@2026-01-14 (before)"]

@@ -1,5 +1,7 @@
 """Asking Dagster for an evaluation: one run of a suite's chain on one prompt version."""
 
+from collections.abc import Iterable
+
 import dagster as dg
 
 from eval_pipeline import stages
@@ -21,6 +23,11 @@ def evaluation_request(
         run_config={"ops": {place.step("model_outputs"): {"config": {"sample": sample}}}},
         tags={EVALUATION_TAG: f"{place.name}/{version}", CAUSE_TAG: cause},
     )
+
+
+def not_loaded(versions: Iterable[str]) -> str:
+    """Why versions cannot be evaluated whose files came after the code was loaded, and what to do."""
+    return f"{', '.join(versions)}: no partition yet. Reload the code location."
 
 
 def register(instance: dg.DagsterInstance, place: Place, versions: list[str]) -> None:

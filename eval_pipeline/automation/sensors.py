@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from eval_pipeline.automation.evaluations import evaluation_request
+from eval_pipeline.automation.evaluations import evaluation_request, not_loaded
 from eval_pipeline.files import content_hash, files_hash
 from eval_pipeline.golden import read_cases
 from eval_pipeline.orchestration import Place
@@ -109,7 +109,10 @@ def look_at_prompts(places: Iterable[Place], project: Project, cursor: str | Non
         for version in versions_in(folder) if folder.is_dir() else ():
             name = f"{suite.name}/{version}"
             prompt = _readable(suite, folder, version, skipped)
-            if prompt is None:  # half-saved or invalid: what was known of it stays known
+            if prompt and not place.knows(version):
+                skipped.append(not_loaded([version]))
+                prompt = None
+            if prompt is None:  # half-saved, invalid or to come: what was known of it stays known
                 after.update({name: before[name]} if name in before else {})
                 continue
             if prompt.front.status == "archived":
@@ -153,7 +156,11 @@ def look_at_golden_sets(places: Iterable[Place], project: Project, cursor: str |
         if suite.name not in before:
             # Prompts that were never evaluated are the other sensor's.
             continue
-        evaluated = [version for version in versions if store.evaluation(suite.name, version) is not None]
+        evaluated = [
+            version
+            for version in versions
+            if place.knows(version) and store.evaluation(suite.name, version) is not None
+        ]
         for version in evaluated:
             key = f"golden/{suite.name}/{version}/{seen.changes}/{seen.content}"
             requests.append(evaluation_request(place, version, key, "golden"))

@@ -17,9 +17,11 @@ from dagster.components.resolved.core_models import (
 )
 
 from eval_pipeline.files.words import did_you_mean
-from eval_pipeline.hosting.factory import Rows, Times, build_eval_assets, nearest_engines
+from eval_pipeline.hosting.factory import Rows, build_eval_assets, nearest_engines
+from eval_pipeline.hosting.names import of_module
 from eval_pipeline.hosting.rows import IO_MANAGER
 from eval_pipeline.hosting.scaffolding import EvalSuiteScaffolder
+from eval_pipeline.hosting.times import Times
 from eval_pipeline.orchestration.places import KINDS
 from eval_pipeline.problems import BadInput, bad_value
 from eval_pipeline.stages import RowColumns
@@ -120,12 +122,14 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
         _told("Columns of its rows that are called otherwise.", {"case_id": "question_id"}),
     ] = field(default_factory=dict)
     partitions: Annotated[
-        dg.PartitionsDefinition[str] | None,
+        dg.PartitionsDefinition[str] | str | None,
         dg.Resolver(
-            resolve_partitions_def,
-            model_field_type=PartitionsModel | None,
-            description="How that asset is partitioned.",
-            examples=[{"type": "daily", "start_date": "2026-01-01"}],
+            lambda context, given: (
+                given if isinstance(given, str) else resolve_partitions_def(context, given)
+            ),
+            model_field_type=PartitionsModel | str | None,
+            description="How that asset is partitioned; of any kind as package.module:NAME.",
+            examples=[{"type": "daily", "start_date": "2026-01-01"}, "my_project.partitions:BY_LANGUAGE"],
         ),
     ] = None
     blocking: Annotated[
@@ -191,7 +195,7 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
             remedy = f"{did_you_mean(unknown[0], names)}Known: {', '.join(names)}."
             raise bad_value("columns", f"{unknown[0]!r} is nothing that rows have", remedy)
         columns = RowColumns(**self.columns)
-        return Rows(self.upstream_asset, self.rows, self.partitions, columns, self.blocking)
+        return Rows(self.upstream_asset, self.rows, _partitions(self.partitions), columns, self.blocking)
 
     def get_asset_spec(self, spec: dg.AssetSpec) -> dg.AssetSpec:
         """What becomes of the specification of each asset; its key must stay what it is."""
@@ -204,6 +208,16 @@ class EvalSuiteComponent(dg.Component, dg.Resolvable):
     def execute(self, context: dg.AssetExecutionContext, events: Iterator[Any]) -> Iterator[Any]:
         """What happens around each step: `events` are its results, made as they are asked for."""
         yield from events
+
+
+def _partitions(given: dg.PartitionsDefinition[str] | str | None) -> dg.PartitionsDefinition[str] | None:
+    if not isinstance(given, str):
+        return given
+    found = of_module(given, "partitions")
+    if not isinstance(found, dg.PartitionsDefinition):
+        remedy = "Name a PartitionsDefinition, best the one that the asset has."
+        raise bad_value("partitions", f"{given} is of type {type(found).__name__}", remedy)
+    return found
 
 
 def _path(text: str | None) -> Path | None:

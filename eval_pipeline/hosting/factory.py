@@ -13,30 +13,14 @@ from eval_pipeline.engines import check_engine
 from eval_pipeline.hosting.names import asset_key, prefix_parts
 from eval_pipeline.hosting.rows import IO_MANAGER, Load, rows_loader
 from eval_pipeline.hosting.suites import HostedSuite, hosted_suite
+from eval_pipeline.hosting.times import NO_TIMES, Times
 from eval_pipeline.orchestration import Place, Upstream
-from eval_pipeline.orchestration.places import KINDS, NOTHING, as_it_comes, unchanged
+from eval_pipeline.orchestration.places import BETWEEN, KINDS, NOTHING, as_it_comes, unchanged
 from eval_pipeline.project import MARKER, HostedProject, Project
 from eval_pipeline.prompts import versions_in
 from eval_pipeline.stages import GOLDEN_ROWS, RowColumns
 from eval_pipeline.starting import STATE
 from eval_pipeline.suite import Suite
-from eval_pipeline.timetable import Automation
-
-
-@dataclass(frozen=True)
-class Times:
-    """What starts evaluations in a host by itself: nothing, unless it is named."""
-
-    nightly: str | None = None
-    """A cron expression: when active versions are asked afresh."""
-    weekly: str | None = None
-    """A cron expression: when all versions that are not archived are asked afresh."""
-    timezone: str = "UTC"
-    on_change: bool = False
-    """Whether a changed prompt, golden set or gate starts an evaluation."""
-
-
-NO_TIMES = Times()
 
 
 @dataclass(frozen=True)
@@ -74,6 +58,7 @@ def build_eval_assets(
     prompts: Path | None = None,
     engines: Path | None = None,
     state: Path | None = None,
+    versions: dg.PartitionsDefinition[str] | None = None,
     owners: Sequence[str] = (),
     tags: Mapping[str, str] = NOTHING,
     kinds: Sequence[str] = KINDS,
@@ -89,17 +74,16 @@ def build_eval_assets(
     `suite` is a `suite.yaml`, a `module:SUITE`, or a suite itself; paths begin in `root`, by default the
     working directory. Everything that can collide carries the prefix and the suite's name; resources and the
     IO manager are bound to these assets alone, and no executor is set. Prompt versions are partitions by
-    themselves: those that have a file when the code is loaded. State is kept in `state`, by default in
-    `.eval` of `root`, below the prefix.
+    themselves, those that have a file when the code is loaded, unless `versions` says otherwise. State is
+    kept in `state`, by default in `.eval` of `root`, below the prefix.
     """
     home = (root or Path.cwd()).resolve()
     hosted = hosted_suite(suite, home, golden and home / golden)
     prefix = prefix_parts(key_prefix)
-    elsewhere = {
-        "prompts_folder": home / prompts if prompts else None,
-        "engines": home / engines if engines else nearest_engines(hosted.root, home),
-    }
-    project = _project(hosted, prefix, home / (state or STATE), golden_asset is not None, elsewhere)
+    engines = home / engines if engines else nearest_engines(hosted.root, home)
+    project = _project(hosted, prefix, home / (state or STATE), prompts and home / prompts, engines)
+    if golden_asset:
+        project = replace(project, cases=project.state / "golden_rows" / hosted.suite.name)
     if engine:
         check_engine(project, hosted.suite, engine)
     source = upstream.upstream(home) if upstream else None
@@ -107,17 +91,17 @@ def build_eval_assets(
         _with_rows(hosted.suite) if golden_asset else hosted.suite,
         prefix,
         group=group_name,
-        partitions_def=dg.StaticPartitionsDefinition(versions_in(project.prompts(hosted.suite.name))),
+        partitions_def=versions or _with_files(project.prompts(hosted.suite.name)),
         upstream=source,
         golden_asset=asset_key(golden_asset) if golden_asset else None,
-        condition=_condition(times) if source else None,
+        condition=times.condition if source else None,
         engine=engine,
         owners=owners,
         tags=tags,
         kinds=kinds,
         pool=pool,
         metadata=orchestration.declared_at(hosted.file),
-        is_nightly=times.nightly is not None,
+        freshness=automation.late_after(times.clock.nightly, times.timezone) if times.nightly else None,
         check=check,
         around=around,
     )
@@ -128,18 +112,17 @@ def _project(
     hosted: HostedSuite,
     prefix: Sequence[str],
     state: Path,
-    with_golden_rows: bool,
-    elsewhere: Mapping[str, Path | None],
+    prompts: Path | None,
+    engines: Path | None,
 ) -> HostedProject:
     """Where everything is that belongs to a suite of a host."""
-    kept = _state(state, prefix)
     project = HostedProject(
         root=hosted.root,
-        state=kept,
+        state=_state(state, prefix),
         namespace="/".join(prefix),
         golden_folder=hosted.golden,
-        cases=kept / "golden_rows" / hosted.suite.name if with_golden_rows else None,
-        **elsewhere,
+        prompts_folder=prompts,
+        engines=engines,
     )
     project.stop_if_unusable()
     return project
@@ -152,7 +135,7 @@ def _definitions(place: Place, project: Project, times: Times) -> dg.Definitions
     place = replace(place, namespace=place.name, resources=resources)
     if source:
         return _of_rows(place, source, project)
-    return _started(automation.build_suite(place, project, _clock(times)), place, project, times)
+    return _started(automation.build_suite(place, project, times.clock), place, project, times)
 
 
 def _of_rows(place: Place, source: Upstream, project: Project) -> dg.Definitions:
@@ -165,11 +148,9 @@ def _of_rows(place: Place, source: Upstream, project: Project) -> dg.Definitions
     )
 
 
-def _condition(times: Times) -> dg.AutomationCondition[Any] | None:
-    """When rows are evaluated by themselves: as they come, or at a time."""
-    if times.nightly:
-        return dg.AutomationCondition.on_cron(times.nightly, times.timezone)
-    return dg.AutomationCondition.eager() if times.on_change else None
+def _with_files(prompts: Path) -> dg.PartitionsDefinition[str]:
+    """The prompt versions that have a file now, as partitions."""
+    return dg.StaticPartitionsDefinition(versions_in(prompts))
 
 
 def _with_rows(suite: Suite) -> Suite:
@@ -180,18 +161,13 @@ def _with_rows(suite: Suite) -> Suite:
 
 def _state(folder: Path, prefix: Sequence[str]) -> Path:
     """Where state is kept: below the prefix, so that two components of one suite never share any."""
-    return folder.joinpath("prefixes", *prefix) if prefix else folder
+    return folder / "prefixes" / BETWEEN.join(prefix) if prefix else folder
 
 
 def nearest_engines(root: Path, home: Path) -> Path | None:
     """The nearest file of engines from a suite's project up to the host's; None where there is none."""
     folders = [root, *(each for each in root.parents if each.is_relative_to(home.resolve()))]
     return next((file for folder in folders if (file := folder / MARKER).is_file()), None)
-
-
-def _clock(times: Times) -> Automation:
-    named = {"nightly": times.nightly, "weekly": times.weekly}
-    return Automation(timezone=times.timezone, **{name: cron for name, cron in named.items() if cron})
 
 
 def _started(defs: dg.Definitions, place: Place, project: Project, times: Times) -> dg.Definitions:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from eval_pipeline.hosting.names import NAMED, of_module
 from eval_pipeline.orchestration import Context
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
 
 IO_MANAGER = "io_manager"
 SUFFIXES = (".parquet", ".csv")
 PARTITION = "{partition}"
-
-_FUNCTION = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 Load = Callable[[Context], Any]
 
@@ -29,22 +26,20 @@ def rows_loader(rows: str | Load, folder: Path) -> Load | None:
         return rows
     if rows == IO_MANAGER:
         return None
-    if match := _FUNCTION.fullmatch(rows):
-        return _function(match["module"], match["name"])
+    if NAMED.fullmatch(rows):
+        return _function(rows)
     if Path(rows).suffix.lower() in SUFFIXES:
         return lambda context: _read(_file(rows, folder, context))
     remedy = f"Write {IO_MANAGER}, a path that ends in {' or '.join(SUFFIXES)}, or package.module:function."
     raise bad_value("rows", f"{rows!r} does not say where rows are", remedy)
 
 
-def _function(module: str, name: str) -> Load:
-    """A function of the host; it is looked up now, so that a wrong name is found before a night is over."""
-    try:
-        found = getattr(importlib.import_module(module), name, None)
-    except ImportError as error:
-        raise bad_value("rows", f"{module} cannot be imported: {error}", "Correct the name.") from None
+def _function(named: str) -> Load:
+    """A function of the host."""
+    found = of_module(named, "rows")
     if not callable(found):
-        raise bad_value("rows", f"{module} has no function {name!r}", "Correct the name.")
+        remedy = "Name a function that gets the context and returns rows."
+        raise bad_value("rows", f"{named} is no function", remedy)
     return found  # type: ignore[no-any-return]
 
 

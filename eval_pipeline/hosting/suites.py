@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from eval_pipeline.declarative import SUITE_FILE, DeclaredSuite, read_suite
+from eval_pipeline.hosting.names import NAMED
+from eval_pipeline.orchestration import suite_file
 from eval_pipeline.own_code import SUITES
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
+from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite, fault
 
 GOLDEN = "golden"
-_NAMED = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ def hosted_suite(named: Suite | str | Path, folder: Path, golden: Path | None = 
     golden set is in `golden/<suite>` of the folder, unless another place is named.
     """
     if isinstance(named, Suite):
-        return HostedSuite(named, golden or folder / GOLDEN / named.name, folder)
-    match = _NAMED.fullmatch(str(named))
+        file = suite_file(Project(folder, folder), named)
+        return HostedSuite(named, golden or folder / GOLDEN / named.name, folder, file)
+    match = NAMED.fullmatch(str(named))
     if match:
         suite, file = _of_module(match["module"], match["name"], folder)
         return HostedSuite(suite, golden or folder / GOLDEN / suite.name, folder, file)

@@ -18,6 +18,7 @@ from eval_pipeline.decisions import Standings, objections_to, propose, standings
 from eval_pipeline.gates import GATES_FILE, read_gates
 from eval_pipeline.orchestration import checks
 from eval_pipeline.orchestration.active_version import build_active_version
+from eval_pipeline.orchestration.columns import table_metadata
 from eval_pipeline.orchestration.configuration import ComparisonConfig, chosen, evaluation_schema
 from eval_pipeline.orchestration.io_manager import GOLDEN_SET
 from eval_pipeline.orchestration.metadata import (
@@ -37,7 +38,7 @@ from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, STORE, 
 from eval_pipeline.orchestration.upstream import ROWS, Upstream, previous_version, table_rows
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline.scoring import Evaluation
+from eval_pipeline.scoring import Evaluation, case_rows, of_version
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
 from eval_pipeline.suite import quantities, suite_code
 
@@ -242,6 +243,7 @@ def _case_scores(place: Place) -> dg.AssetsDefinition:
                 "evaluation": scored.identity.id,
                 "rows": scored.scores.counts.num_rows,
                 "diagnoses": dg.MetadataValue.md(shown.table(shown.diagnosis_table(scored.scores))),
+                **table_metadata(of_version(scored.identity.outputs, case_rows(scored.scores))),
             },
         )
         yield checks.scored_check(scored.identity.outputs.subject, scored.scores)

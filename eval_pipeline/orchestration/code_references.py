@@ -1,14 +1,16 @@
-"""Where a suite is declared, so that the UI links to that line."""
+"""Which code an asset is made by, so that the UI links to that line: for a suite, where it is declared."""
 
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from eval_pipeline.loading import declaration
+from eval_pipeline.orchestration.places import KINDS
 from eval_pipeline.own_code import SUITES
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
@@ -35,3 +37,15 @@ def declared_at(file: Path | None) -> dict[str, Any]:
         warnings.simplefilter("ignore", dg.BetaWarning)  # without them nobody finds the file
         reference = dg.LocalFileCodeReference(file_path=str(file), line_number=line, label=file.name)
         return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
+
+
+def described(assets: Sequence[Any], owners: Sequence[str]) -> Sequence[Any]:
+    """Assets that are of no suite's chain, with their kind, their owners, and the code that makes them."""
+
+    def told(spec: dg.AssetSpec) -> dg.AssetSpec:
+        return spec.merge_attributes(kinds={*KINDS}, owners=[*owners])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (dg.BetaWarning, dg.PreviewWarning))
+        referred: Any = dg.with_source_code_references(assets)
+        return dg.map_asset_specs(told, referred)

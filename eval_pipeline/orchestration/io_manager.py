@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import dagster as dg
 import msgspec
 from pydantic import Field, PrivateAttr
 
-from eval_pipeline.files import data_frame, typed_table
+from eval_pipeline.files import Kind, data_frame, typed_table
 from eval_pipeline.prompts import rows_version
 from eval_pipeline.scoring import Evaluation, Identity
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, Store
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 GOLDEN_SET = "golden_set"
 """The stage that has no partitions."""
+REPORT_COLUMNS: Mapping[str, Kind] = dict.fromkeys(
+    ("suite", "version", "engine", "model", "evaluation", "text"), "text"
+)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -35,7 +39,7 @@ class Report(msgspec.Struct, frozen=True):
         of = self.identity.outputs
         about = {"suite": of.suite, "version": of.version, "engine": of.engine, "model": of.model}
         row = {**about, "evaluation": self.identity.id, "text": self.text}
-        return data_frame(typed_table(dict.fromkeys(row, "text"), [row]))
+        return data_frame(typed_table(REPORT_COLUMNS, [row]))
 
 
 class StoreIOManager(dg.ConfigurableIOManager):

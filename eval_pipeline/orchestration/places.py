@@ -1,6 +1,5 @@
 """Where the chain of a suite stands in a graph: its keys, its names, and what is bound to its assets."""
 
-import datetime
 import functools
 import re
 import warnings
@@ -22,10 +21,7 @@ MODEL_OUTPUTS = "model_outputs"
 ACTIVE_VERSION = "active_version"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 KINDS = ("eval",)
-NIGHTLY = dg.FreshnessPolicy.time_window(
-    fail_window=datetime.timedelta(hours=50), warn_window=datetime.timedelta(hours=26)
-)
-"""What is evaluated every night is late when a night and two hours have passed, and overdue after two."""
+METRICS = "metrics"
 
 Work = Callable[..., Iterator[Any]]
 """What a step does: it yields results of assets and checks."""
@@ -92,8 +88,8 @@ class Place:
     """A pool of Dagster's for the step that asks a model."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What every asset says of itself, such as where the suite is declared."""
-    is_nightly: bool = False
-    """Whether it is late where a night brought no evaluation."""
+    freshness: dg.FreshnessPolicy | None = None
+    """When its evaluations are late."""
     check: Callable[[dg.AssetCheckSpec], dg.AssetCheckSpec] = unchanged
     """What becomes of the specification of each check."""
     around: Callable[[dg.AssetExecutionContext, Iterator[Any]], Iterator[Any]] = as_it_comes
@@ -127,6 +123,11 @@ class Place:
             return self.upstream.partitions_def
         return self.partitions_def or partitions_of(self.name)
 
+    def knows(self, version: str) -> bool:
+        """Whether a version can be evaluated: not where it got a file after the code was loaded."""
+        known = self.partitions
+        return not isinstance(known, dg.StaticPartitionsDefinition) or version in known.get_partition_keys()
+
     def version(self, context: Context) -> str:
         """The version that a run evaluates."""
         return self.upstream.version(context) if self.upstream else context.partition_key
@@ -157,7 +158,7 @@ class Place:
                 pool=self.pool if stage == MODEL_OUTPUTS else None,
                 metadata={**self.metadata, **columns_metadata(stage)},
                 automation_condition=self.condition,
-                freshness_policy=NIGHTLY if self.is_nightly and stage == ACTIVE_VERSION else None,
+                freshness_policy=self.freshness if stage in (METRICS, ACTIVE_VERSION) else None,
                 **described,
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from eval_pipeline.stages import RowColumns, Workbench
 Context = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 ROWS = "rows"
 """What the input of a step is called that gets the rows from the host's IO manager."""
+ALIKE = dg.IdentityPartitionMapping()
+"""An asset and its evaluation have the same partitions; where they do not, a host's project cannot load."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class Upstream:
     @property
     def ins(self) -> dict[str, dg.AssetIn]:
         """What a step gets from the host's IO manager."""
-        return {} if self.load else {ROWS: dg.AssetIn(key=self.key)}
+        return {} if self.load else {ROWS: dg.AssetIn(key=self.key, partition_mapping=ALIKE)}
 
     @property
     def deps(self) -> list[dg.AssetDep]:
         """What a step only comes after."""
-        return [dg.AssetDep(self.key)] if self.load else []
+        return [dg.AssetDep(self.key, partition_mapping=ALIKE)] if self.load else []
 
     def version(self, context: Context) -> str:
         """The partition of a run, as a version."""
@@ -70,9 +72,24 @@ def previous_version(upstream: Upstream | None, context: Context, bench: Workben
     if upstream is None or upstream.partitions_def is None:
         return None
     keys = upstream.partitions_def.get_partition_keys(dynamic_partitions_store=context.instance)
-    before = keys[: keys.index(context.partition_key)] if context.partition_key in keys else keys
+    course = _course(upstream.partitions_def, keys, context.partition_key)
+    before = course[: course.index(context.partition_key)] if context.partition_key in course else course
     versions = (rows_version(upstream.name, key) for key in reversed(before))
     return next((each for each in versions if bench.store.outputs(bench.suite.name, each)), None)
+
+
+def _course(partitions: dg.PartitionsDefinition[str], keys: Sequence[str], key: str) -> list[str]:
+    """The partitions that one comes before or after: of two dimensions, those that differ in time alone."""
+    if not isinstance(partitions, dg.MultiPartitionsDefinition):
+        return [*keys]
+    if not partitions.has_time_window_dimension:
+        return []
+    name = partitions.secondary_dimension.name
+
+    def beside(each: str) -> str:
+        return partitions.get_partition_key_from_str(each).keys_by_dimension[name]
+
+    return [each for each in keys if beside(each) == beside(key)]
 
 
 def table_rows(value: Any, source: str) -> Iterable[Mapping[str, Any]]:
@@ -96,15 +113,19 @@ def table_rows(value: Any, source: str) -> Iterable[Mapping[str, Any]]:
 
 def _stop_unless_alike(context: Context, upstream: Upstream) -> None:
     """Refuse to evaluate an asset that is partitioned otherwise than its evaluation: name both."""
-    graph = context.job_def.asset_layer.asset_graph
-    graph = getattr(graph, "source_asset_graph", graph)  # of the whole project, where the job is a part of it
-    if not graph.has(upstream.key):
-        return
-    theirs, ours = graph.get(upstream.key).partitions_def, upstream.partitions_def
+    node, ours = host_asset(context, upstream.key), upstream.partitions_def
+    theirs = node.partitions_def if node else ours
     if theirs != ours:
         source = upstream.key.to_user_string()
         message = f"is partitioned by {_said(theirs)}, its evaluation by {_said(ours)}"
         raise bad_value(source, message, "Let `partitions` say what the asset says.")
+
+
+def host_asset(context: Context, key: dg.AssetKey) -> Any:
+    """What the host's project knows of an asset, in a run of any job; None where it has no such asset."""
+    graph = context.job_def.asset_layer.asset_graph
+    graph = getattr(graph, "source_asset_graph", graph)  # of the whole project, where the job is a part of it
+    return graph.get(key) if graph.has(key) else None
 
 
 def _said(partitions: dg.PartitionsDefinition[str] | None) -> str:

@@ -16,6 +16,7 @@ from eval_pipeline import stages
 from eval_pipeline.decisions import propose, standings_of
 from eval_pipeline.numbers import number
 from eval_pipeline.orchestration.checks import problems_check
+from eval_pipeline.orchestration.io_manager import GOLDEN_SET
 from eval_pipeline.orchestration.metadata import publish_report, report_links
 from eval_pipeline.orchestration.places import Place
 from eval_pipeline.orchestration.reporting import Reported, report_on
@@ -50,12 +51,17 @@ def build_gate(place: Place, upstream: Upstream) -> dg.AssetChecksDefinition:
     with warnings.catch_warnings():
         # Partitioned checks and resources bound to them are not final in Dagster; without them no gate is.
         warnings.simplefilter("ignore", (dg.PreviewWarning, dg.BetaWarning))
+        spec = place.check(_spec(place, upstream, name))
         decorate = dg.asset_check(
-            asset=upstream.key,
-            name=name,
-            description=f"Its rows pass the gates of {place.suite.name}, and are no worse than before.",
-            blocking=upstream.blocking,
-            partitions_def=upstream.partitions_def,
+            asset=spec.asset_key,
+            name=spec.name,
+            description=spec.description,
+            blocking=spec.blocking,
+            metadata=spec.metadata,
+            automation_condition=spec.automation_condition,
+            partitions_def=spec.partitions_def,
+            # In a run with both, it waits for the cases that another asset brings.
+            additional_deps=[place.key(GOLDEN_SET)] if place.golden_asset else None,
             required_resource_keys={place.resource(WORKBENCHES)},
             resource_defs=place.resources,
             pool=place.pool,
@@ -72,6 +78,16 @@ def build_gate(place: Place, upstream: Upstream) -> dg.AssetChecksDefinition:
                 return judged(context, {ROWS: rows})
 
     return gate
+
+
+def _spec(place: Place, upstream: Upstream, name: str) -> dg.AssetCheckSpec:
+    return dg.AssetCheckSpec(
+        name,
+        asset=upstream.key,
+        description=f"Its rows pass the gates of {place.suite.name}, and are no worse than before.",
+        blocking=upstream.blocking,
+        partitions_def=upstream.partitions_def,
+    )
 
 
 def evaluate_rows(

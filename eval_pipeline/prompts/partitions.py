@@ -14,7 +14,7 @@ WHOLE = "latest"
 LONGEST_KEY = 150
 """Bytes; with what is put before and after it, a file's name may have 255."""
 
-_PLAIN = re.compile(rb"[A-Za-z0-9.-]")
+_PLAIN = re.compile(rb"[A-Za-z0-9.-]|_(?![0-9A-F]{2})")
 
 
 def rows_version(name: str, key: str | None) -> str:
@@ -38,5 +38,6 @@ def partition_key(version: str) -> str:
 
 def _encode(text: str) -> str:
     data = text.encode("utf-8")
-    parts = (data[place : place + 1] for place in range(len(data)))
-    return "".join(each.decode() if _PLAIN.match(each) else f"_{each[0]:02X}" for each in parts)
+    return "".join(
+        chr(byte) if _PLAIN.match(data, place) else f"_{byte:02X}" for place, byte in enumerate(data)
+    )

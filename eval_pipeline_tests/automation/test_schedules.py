@@ -50,6 +50,15 @@ def test_a_night_asks_for_the_active_versions_afresh(toy: Project) -> None:
         assert request.run_config["ops"]["toy__model_outputs"]["config"] == {"sample": "nightly-2026-03-01"}
 
 
+def test_a_night_may_be_written_as_one_word(toy: Project) -> None:
+    moment = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
+    for word, sample in {"@daily": "nightly-2026-03-01", "@hourly": "nightly-2026-03-01T0000"}.items():
+        (toy.root / "automation.yaml").write_text(f"nightly: '{word}'\n")
+        with instance_in(toy) as instance:
+            (request,) = tick(toy, instance, "toy_nightly", moment).run_requests or []
+        assert request.run_key == f"{sample}/toy/guess-v1.0"
+
+
 def test_a_week_asks_for_all_that_is_not_archived(toy: Project) -> None:
     folder = toy.prompts("toy")
     active = (folder / "guess-v1.0.md").read_text()

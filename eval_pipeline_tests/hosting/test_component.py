@@ -24,6 +24,7 @@ pytestmark = [  # of Dagster's own code, which takes assets apart and puts them 
     for each in ("Preview", "Beta")
 ]
 TYPE = "eval_pipeline.EvalSuiteComponent"
+DAYS = dg.StaticPartitionsDefinition(["mon", "tue"])
 
 
 @contextmanager
@@ -127,7 +128,7 @@ def test_rows_of_another_component_are_evaluated_by_partition() -> None:
         columns={"output": "reply"},
         partitions=partitions,
         blocking=True,
-    ) as (made, _):
+    ) as (made, folder):
         (made.defs_folder_path / "rag.py").write_text(
             "import dagster as dg\n"
             "@dg.asset(key=['rag', 'answers'], io_manager_key='mem',\n"
@@ -146,6 +147,19 @@ def test_rows_of_another_component_are_evaluated_by_partition() -> None:
             passed, said = checks(run(both, "rows", instance, "tue"))["rag/answers:capitals_gate"]
             assert not passed
             assert said.startswith("answers@tue: ✗")
+        upstream = {"upstream_asset": "rag/answers", "rows": "io_manager"}
+        write(folder, f"{__name__}.Renamed", **upstream, partitions=f"{__name__}:DAYS")
+        with made.build_all_defs() as defs:
+            dg.Definitions.validate_loadable(defs)
+            (gate,) = (spec for each in defs.asset_checks or () for spec in each.check_specs)
+            assert gate.partitions_def == DAYS
+            assert str(gate.description).startswith("Ours: Its rows pass")
+        write(folder, **upstream)
+        with (
+            pytest.raises(dg.DagsterInvalidDefinitionError, match="rag/answers"),
+            made.build_all_defs() as defs,
+        ):
+            dg.Definitions.validate_loadable(defs)
 
 
 @dataclass
@@ -189,6 +203,13 @@ def test_subclasses_change_specs_and_what_happens_around_a_step() -> None:
         ({"engine": "nobody"}, "'nobody' is not an engine"),
         ({"upstream_asset": "a", "columns": {"case": "id"}}, "Did you mean case_id"),
         ({"upstream_asset": "a", "rows": "table"}, "does not say where rows are"),
+        ({"upstream_asset": "a", "partitions": f"{__name__}:TYPE"}, "is of type str"),
+        ({"upstream_asset": "a", "partitions": f"{__name__}:GONE"}, "has no 'GONE'"),
+        ({"automation": {"nightly": "at dawn"}}, "is not a cron expression"),
+        (
+            {"upstream_asset": "a", "automation": {"timezone": "Nowhere", "on_change": True}},
+            "is not a time zone",
+        ),
     ],
 )
 def test_a_wrong_attribute_is_said_with_a_remedy(attributes: dict[str, Any], reason: str) -> None:

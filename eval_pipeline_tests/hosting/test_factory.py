@@ -1,5 +1,6 @@
 """The factory: the same numbers as in a project of one's own, and nothing that collides with a host's."""
 
+import datetime
 import os
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from unittest import mock
 import dagster as dg
 import pytest
 
-from eval_pipeline import Times, build_eval_assets
+from eval_pipeline import Rows, Times, build_eval_assets
 from eval_pipeline.declarative import CaseFiles
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import evaluation_job
@@ -97,6 +98,11 @@ def test_two_of_one_suite_share_no_state_even_in_one_database(tmp_path: Path) ->
     kept = sorted(each.name for each in (tmp_path / ".eval" / "prefixes").iterdir())
     assert kept == ["a", "b"]
     assert not (tmp_path / ".eval" / "evaluations").exists()
+    within = build_eval_assets(SUITE, root=tmp_path, key_prefix=["a", "evaluations"])
+    before = sorted(each for each in (tmp_path / ".eval" / "prefixes" / "a").rglob("*"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert run(within, "a__evaluations__capitals_evaluation", instance, VERSION).success
+    assert sorted(each for each in (tmp_path / ".eval" / "prefixes" / "a").rglob("*")) == before
 
 
 def test_a_host_gets_the_numbers_ids_and_history_that_the_project_itself_gets(toy: Project) -> None:
@@ -170,7 +176,56 @@ def test_conventions_are_kept_here_and_in_hosts(tmp_path: Path) -> None:
             (reference,) = spec.metadata["dagster/code_references"].code_references
             line = Path(reference.file_path).read_text().splitlines()[reference.line_number - 1]
             assert line.startswith(("SUITE", "description"))
-        assert by_key[*suite, "active_version"].freshness_policy is not None
+        late = {key[-1] for key, spec in by_key.items() if key[:-1] == (*suite,) and spec.freshness_policy}
+        assert late == {"metrics", "active_version"}
+        rows_of = build_eval_assets(
+            SUITE, root=tmp_path, upstream=Rows("answers", "a.csv"), times=Times(nightly="0 2 * * *")
+        )
+        (found,) = (spec for spec in rows_of.resolve_all_asset_specs() if spec.freshness_policy)
+        assert found.key.path == ["capitals", "metrics"]
+
+
+def test_every_asset_of_the_project_says_what_it_is_whose_and_where(toy: Project) -> None:
+    (toy.root / "automation.yaml").write_text("owners: ['team:evaluation']\n")
+    for spec in build_definitions(toy).resolve_all_asset_specs():
+        assert spec.description
+        assert (spec.kinds, list(spec.owners)) == ({"eval"}, ["team:evaluation"]), spec.key
+        if spec.key.path != ["alerts"]:  # no code makes it: a sensor tells of it
+            (reference,) = spec.metadata["dagster/code_references"].code_references
+            assert Path(reference.file_path).is_file()
+
+
+@pytest.mark.parametrize("status", ["active", "candidate"])
+def test_a_prompt_that_came_after_the_code_was_loaded_waits_for_the_next_load(
+    status: str, tmp_path: Path
+) -> None:
+    """One that is no partition would fail the tick, for all versions."""
+    write_suite(tmp_path)
+    folder = tmp_path / "prompts" / "capitals"
+    defs = build_eval_assets(SUITE, root=tmp_path, times=NIGHTLY)
+    (folder / f"{VERSION}.md").rename(folder / "answer-v0.9.md")
+    text = (folder / "answer-v0.9.md").read_text()
+    (folder / "answer-v0.9.md").write_text(text.replace("active", "archived"))
+    (folder / "answer-v1.1.md").write_text(text.replace("active", status))
+    moment = datetime.datetime(2026, 3, 2, 4, tzinfo=datetime.UTC)
+    cursor = None
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
+        for is_loaded in (False, True):
+            defs = build_eval_assets(SUITE, root=tmp_path, times=NIGHTLY) if is_loaded else defs
+            repository = defs.get_repository_def()
+            weekly = defs.resolve_schedule_def("capitals_weekly").evaluate_tick(
+                dg.build_schedule_context(
+                    instance, scheduled_execution_time=moment, repository_def=repository
+                )
+            )
+            sensor = repository.get_sensor_def("capitals_prompt_files").evaluate_tick(
+                dg.build_sensor_context(instance, cursor=cursor, repository_def=repository)
+            )
+            cursor = sensor.cursor
+            for ticked in (weekly, sensor):
+                asked = [each.partition_key for each in ticked.run_requests or ()]
+                assert asked == (["answer-v1.1"] if is_loaded else [])
+                assert is_loaded or "answer-v1.1: no partition yet. Reload" in str(ticked.skip_message)
 
 
 def test_an_engine_is_chosen_for_all_runs(tmp_path: Path) -> None:
@@ -205,6 +260,8 @@ def test_what_cannot_be_used_is_said_with_a_remedy(
 
 def test_loading_reads_no_case(tmp_path: Path) -> None:
     write_suite(tmp_path)
+    file = tmp_path / "golden" / "capitals" / "cases" / "cases.csv"
+    file.write_text(f"{file.read_text().splitlines()[0]}\na row that nobody could read\n")
     with mock.patch.object(CaseFiles, "read", side_effect=AssertionError):
         assert build_eval_assets(SUITE, root=tmp_path).jobs
 

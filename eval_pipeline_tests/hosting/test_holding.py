@@ -30,6 +30,7 @@ class Host:
         *,
         blocking: bool = False,
         by: Any = None,
+        publish_by: Any = ...,
         careful: bool = False,
         condition: Any = None,
     ) -> None:
@@ -39,7 +40,9 @@ class Host:
         def answers() -> Any:
             return self.rows
 
-        @dg.asset(deps=[answers], partitions_def=by, automation_condition=condition)
+        publish_by = by if publish_by is ... else publish_by
+
+        @dg.asset(deps=[answers], partitions_def=publish_by, automation_condition=condition)
         def publish(context: dg.AssetExecutionContext) -> None:
             if careful:
                 require_gate(context, "answers", "capitals")
@@ -133,6 +136,16 @@ def test_in_any_run_publishing_asks_for_a_green_gate_on_what_is_there_now(
     instance.report_runless_asset_event(dg.AssetMaterialization("answers"))
     stale = failure(materialize(host.defs, "publish", instance=instance))
     assert "is green for an earlier materialization" in stale
+
+
+def test_which_partition_counts_is_known_or_asked_for(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    write_suite(tmp_path)
+    days = dg.StaticPartitionsDefinition(["monday", "tuesday"])
+    whole = Host(tmp_path, careful=True, publish_by=days)
+    materialize(whole.defs, "answers", instance=instance)
+    assert materialize(whole.defs, "publish", instance=instance, partition="monday").success
+    parts = Host(tmp_path, careful=True, by=days, publish_by=None)
+    assert "Say which one counts" in failure(materialize(parts.defs, "publish", instance=instance))
 
 
 def test_the_gate_of_another_partition_does_not_count(tmp_path: Path, instance: dg.DagsterInstance) -> None:

@@ -19,6 +19,7 @@ from eval_pipeline.hosting.rows import rows_loader
 from eval_pipeline.hosting.suites import hosted_suite
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import HostedProject
+from eval_pipeline.prompts import rows_version
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import Store
 from eval_pipeline_tests.hosted import checks, materialize, materialized, rows, write_suite
@@ -152,7 +153,7 @@ def test_partitions_are_compared_with_the_baseline_and_the_one_before(
     assert first.comparisons == ()
     assert second is not None
     assert [each.before for each in second.comparisons] == ["answers@2026-01-30 (before)"]
-    third = store.compared("capitals", "answers@a_2Fb_20c_5F_C3_BC")
+    third = store.compared("capitals", "answers@a_2Fb_20c__C3_BC")
     assert third is not None
     assert [each.before for each in third.comparisons] == ["answers@2026-01-31 (before)"]
 
@@ -168,15 +169,71 @@ def test_partitions_are_compared_with_the_baseline_and_the_one_before(
     ]
 
 
-def test_a_mismatch_of_partitions_names_both(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+DAILY = dg.DailyPartitionsDefinition("2026-01-01")
+LANGUAGES = dg.StaticPartitionsDefinition(["en", "nl"])
+MISMATCHES: dict[str, tuple[Any, Any, str, str]] = {
+    "ours alone": (None, DAILY, "Daily, starting 2026-01-01", "partitions_def: None"),
+    "theirs alone": (DAILY, None, "DailyPartitionsDefinition", "NoneType"),
+    "another kind": (DAILY, DAYS, "DailyPartitionsDefinition", "StaticPartitionsDefinition"),
+    "other keys": (LANGUAGES, DAYS, "'en', 'nl'", "'2026-01-30', '2026-01-31'"),
+}
+
+
+@pytest.mark.parametrize("way", ["io_manager", "{partition}.csv"])
+@pytest.mark.parametrize("mismatch", MISMATCHES)
+def test_a_mismatch_of_partitions_stops_the_loading_and_names_both(
+    mismatch: str, way: str, tmp_path: Path
+) -> None:
     write_suite(tmp_path)
-    daily = dg.DailyPartitionsDefinition("2026-01-01")
-    defs = host(tmp_path, rows(), partitions=daily, rows="{partition}.csv")
+    theirs, ours, *named = MISMATCHES[mismatch]
+    defs = host(tmp_path, rows(), theirs, partitions=ours, rows=way)
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match="rag/answers") as wrong:
+        dg.Definitions.validate_loadable(defs)
+    said = f"{wrong.value}\n{wrong.value.__cause__}"
+    for each in named:
+        assert each in said
+
+
+def test_a_mismatch_that_nobody_validated_fails_the_run_and_names_both(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    write_suite(tmp_path)
+    defs = host(tmp_path, rows(), partitions=DAILY, rows="{partition}.csv")
     result = materialize(defs, *CHAIN[:2], instance=instance, partition="2026-01-02")
     passed, said = checks(result)["capitals/model_outputs:prompt_valid"]
     assert not passed
     assert "rag/answers" in said
     assert "is partitioned by nothing, its evaluation by 'Daily" in said
+
+
+def test_of_two_dimensions_the_one_before_is_that_of_the_day_before(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    write_suite(tmp_path)
+    instance.add_dynamic_partitions("places", ["here", "there"])
+    places = dg.DynamicPartitionsDefinition(name="places")
+    store = Store(tmp_path / ".eval")
+    by_partitions: dict[Any, dict[str, list[str]]] = {
+        dg.MultiPartitionsDefinition({"day": DAILY, "language": LANGUAGES}): {
+            "2026-01-02|en": [],
+            "2026-01-02|nl": [],
+            "2026-01-03|nl": ["answers@2026-01-02_7Cnl (before)"],
+        },
+        dg.MultiPartitionsDefinition({"language": LANGUAGES, "place": places}): {
+            "en|here": [],
+            "nl|here": [],
+        },
+        places: {"here": [], "there": ["answers@here (before)"]},
+    }
+    for partitions, keys in by_partitions.items():
+        defs = host(tmp_path, rows(), partitions)
+        dg.Definitions.validate_loadable(defs)
+        for key, before in keys.items():
+            result = materialize(defs, "rag/answers", instance=instance, partition=key)
+            assert checks(result)[GATE][0]
+            compared = store.compared("capitals", rows_version("answers", key))
+            assert compared is not None
+            assert [each.before for each in compared.comparisons] == before, key
 
 
 def test_rows_of_files_and_of_functions(tmp_path: Path, instance: dg.DagsterInstance) -> None:
@@ -244,6 +301,8 @@ def test_a_golden_set_may_be_an_asset(tmp_path: Path, instance: dg.DagsterInstan
     defs = dg.Definitions.merge(own, evaluation)
     result = materialize(defs, "golden", "rag/answers", *CHAIN, instance=instance)
     assert result.success
+    _, said = checks(result)[GATE]
+    assert "66.7 %" in said  # of the cases of this very run
     found = Store(tmp_path / ".eval").evaluation("capitals", "answers@latest")
     assert found is not None
     assert found.summary.cases == 3

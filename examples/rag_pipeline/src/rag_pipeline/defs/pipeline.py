@@ -64,8 +64,5 @@ def publish(context: dg.AssetExecutionContext, answers: pd.DataFrame) -> None:
     (ROOT / "published.json").write_text(json.dumps(answers.to_dict("records"), indent=2))
 
 
-nightly = dg.ScheduleDefinition(
-    name="nightly_answers",
-    target=dg.AssetSelection.groups("rag", "handbook"),
-    cron_schedule="0 2 * * *",
-)
+nightly_answers = dg.define_asset_job("nightly_answers", dg.AssetSelection.groups("rag", "handbook"))
+every_night = dg.ScheduleDefinition(job=nightly_answers, cron_schedule="0 2 * * *")
