@@ -32,6 +32,7 @@ GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
 AT_ONCE = 2**18
 """Bytes that are looked at together: what is worked out of them stays near the processor."""
+EIGHT = 8
 NARROW, WIDE = 4, 10
 """Bytes from a digit to the next with three separators between them, and with three outside of ASCII."""
 _OTHER_DIGIT_OR_SIGN = r"[^\P{Nd}0-9]|＠"
@@ -91,16 +92,49 @@ def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags) -> None:
     """Flag the rows of some bytes that are suspect; `offsets` are where they begin, and the end."""
     import numpy as np
 
-    found = [np.flatnonzero(data == ord("@"))]
-    digits = np.flatnonzero((data - np.uint8(ord("0"))) < 10)
-    if len(digits) >= FEWEST_DIGITS:
-        nearest = WIDE if data.max() >= 0x80 else NARROW
+    places = _places((data - np.uint8(ord("0"))) <= ord("@") - ord("0"))
+    found = data[places]
+    suspect = [places[found == ord("@")]]
+    wide = bool(data.max() >= 0x80)
+    digits = _crowded(places[found <= ord("9")], _longest_iban(wide=wide))
+    if len(digits):
+        nearest = WIDE if wide else NARROW
         gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
         begins = np.searchsorted(digits, offsets[:-1])
         gaps[begins[begins > 0] - 1] = WIDE + 1  # no number goes on in another row
         near = gaps <= nearest
-        found += [_numbers(data, offsets, digits, gaps, near), _ibans(data, offsets, digits, near)]
-    flags[_rows(offsets, np.concatenate(found))] = True
+        suspect += [_numbers(data, offsets, digits, gaps, near), _ibans(data, offsets, digits, near)]
+    flags[_rows(offsets, np.concatenate(suspect))] = True
+
+
+def _places(marked: Flags) -> Positions:
+    """Where few of many bytes are marked: eight at a time are looked at."""
+    import numpy as np
+
+    rest = len(marked) % EIGHT
+    words = marked[: len(marked) - rest].reshape(-1, EIGHT)
+    some = np.flatnonzero(words.view(np.uint64).ravel() != 0)
+    row, column = np.nonzero(words[some])
+    places: Positions = some[row] * EIGHT + column
+    return np.append(places, np.flatnonzero(marked[len(marked) - rest :]) + len(marked) - rest)
+
+
+def _crowded(digits: Positions, within: int) -> Positions:
+    """The digits that are among so many, so close together, as a number that is masked has."""
+    import numpy as np
+
+    crowded = np.zeros(len(digits), dtype=bool)
+    many = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS] < within
+    if not many.any():
+        return digits[:0]
+    for first in range(FEWEST_DIGITS):
+        crowded[first : first + len(many)] |= many
+    return digits[crowded]
+
+
+def _longest_iban(*, wide: bool) -> int:
+    """Bytes of the longest IBAN with a separator between any two of its characters."""
+    return LONGEST_IBAN + (LONGEST_IBAN - 1) * (3 if wide else 1)
 
 
 def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
@@ -137,7 +171,7 @@ def _ibans(data: Bytes, offsets: NDArray[np.int32], digits: Positions, near: Fla
     import numpy as np
 
     kinds = _kinds()
-    longest = LONGEST_IBAN + (LONGEST_IBAN - 1) * (3 if data.max() >= 0x80 else 1)
+    longest = _longest_iban(wide=bool(data.max() >= 0x80))
     enough = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS] < longest
     first = digits[: 1 - FEWEST_DIGITS][enough & near[: 1 - FEWEST_DIGITS]]
     before = data[first - 1]
