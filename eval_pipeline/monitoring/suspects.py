@@ -138,9 +138,9 @@ def _numbers(
     before = data[positions - 1]
     before[offsets[_rows(offsets, positions)] == positions] = 0  # what stands there is of another row
     first_of_group = (before - np.uint8(ord("0"))) >= 10
-    begins = first_of_group & ((data[positions] == ord("0")) | kinds.opening[before])
+    opens = first_of_group & ((data[positions] == ord("0")) | kinds.opening[before])
     likely = counts >= GROUPED_DIGITS
-    likely[run[chosen[begins]]] = True
+    likely[run[chosen[opens]]] = True
     return digits[likely[run]]
 
 
