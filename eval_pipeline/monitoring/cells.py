@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ import msgspec
 
 from eval_pipeline.files import content_hash, replacing
 from eval_pipeline.monitoring.databases import in_memory
-from eval_pipeline.monitoring.events import FEEDBACK_TIES, TIES, first_of_each
+from eval_pipeline.monitoring.events import FEEDBACK_TIES, TEXTS, TIES, first_of_each
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Segment
 from eval_pipeline.monitoring.sketch import bucket_sql
@@ -116,11 +116,11 @@ def _counted(
     connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], hours: Sequence[int]
 ) -> pa.Table:
     """The cells of some hours of a day, from their events."""
-    _view_once(connection, store, segments, f"{_HOUR} % 24 IN ({', '.join(map(str, hours))})")
+    _view_once(connection, store, segments, hours)
     sums = [("count(*)", "0", "0", REQUESTS)]
     sums += [(f"count_if({name})", "0", "0", name) for name in (ESTIMATED, SIMULATED)]
     sums += [
-        (f"count({name})", f"sum({name}::DECIMAL(38, 9))", f"sum({name}::DOUBLE * {name})", name)
+        (f"count({name})", f"sum({name})::DECIMAL(38, 9)", f"sum({name}::DOUBLE * {name})", name)
         for name in NUMBERS
         if name not in SPREAD
     ]
@@ -154,25 +154,28 @@ def _spread(name: str, values: str) -> str:
 
 
 def _view_once(
-    connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], where: str
+    connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], hours: Collection[int]
 ) -> None:
-    """The events of some segments, each once."""
-    files = _quoted(store, segments)
-    all_ = f"SELECT *, {_HOUR} AS hour FROM read_parquet([{files}]) WHERE {where}"
+    """The events of some hours of segments, each once."""
+    others = any(each.hours >> hour & 1 for each in segments for hour in range(24) if hour not in hours)
+    where = f"WHERE {_HOUR} % 24 IN ({', '.join(map(str, hours))})" if others else ""
+    files, texts = _quoted(store, segments), ", ".join(TEXTS)
+    all_ = f"SELECT * EXCLUDE ({texts}), {_HOUR} AS hour FROM read_parquet([{files}]) {where}"
     # Hashes that are all different prove that no event is there twice, at a fraction of what looking costs.
-    different = f"SELECT count(*) = count(DISTINCT hash(hour, request_id)) FROM ({all_})"
-    row = connection.execute(different).fetchone()
-    if row is None or not row[0]:
-        all_ = f"SELECT * FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
-    connection.execute(f"CREATE TEMP VIEW once AS {all_}")
+    hashes = connection.execute(f"SELECT hash(hour, request_id) AS one FROM ({all_})").fetchnumpy()["one"]
+    hashes.sort()
+    if (hashes[1:] == hashes[:-1]).any():
+        once = f"FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE first_of_each AS {once}")
+        all_ = "FROM first_of_each"
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW once AS {all_}")
 
 
 def _rated(
     connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], given: Sequence[Segment]
 ) -> pa.Table:
     """The points that people gave for the requests of a day: the last of each name for a request counts."""
-    connection.execute("DROP VIEW IF EXISTS once")
-    _view_once(connection, store, segments, "true")
+    _view_once(connection, store, segments, range(24))
     files = _quoted(store, given)
     return _cells(
         connection,

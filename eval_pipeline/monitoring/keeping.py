@@ -59,8 +59,6 @@ ABANDONED_SECONDS = 24 * 3600
 _HOUR_MICROSECONDS = 3_600_000_000
 _HOURS_A_DAY = 24
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_RANDOM = ("request_id", "trace_id", "user", "session", "feedback_id")
-"""Columns that nothing makes smaller."""
 _DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
 
 
@@ -111,7 +109,7 @@ class Staging:
         pq.write_table(
             table,
             path,
-            compression={name: "none" if name in _RANDOM else "snappy" for name in names},
+            compression="none",  # twice the bytes of texts, but writing them takes a quarter of the time
             row_group_size=ROW_GROUP,
             use_dictionary=[name for name in _DICTIONARIES if name in names],
             write_statistics=["at"],

@@ -30,10 +30,14 @@ FEWEST_DIGITS = 7
 LONGEST_IBAN = 33
 GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
-AT_ONCE = 2**18
+AT_ONCE = 2**19
 """Bytes that are looked at together: what is worked out of them stays near the processor."""
 NARROW, WIDE = 4, 10
 """Bytes from a digit to the next with three separators between them, and with three outside of ASCII."""
+NARROW_IBAN, WIDE_IBAN = 2, 4
+"""The same for an IBAN, which has one separator between two characters at most."""
+COUNTRY_AND_DIGIT = 3
+"""Characters of an IBAN up to its first digit."""
 _OTHER_DIGIT_OR_SIGN = r"[^\P{Nd}0-9]|＠"
 """What bytes do not show: digits of other scripts, and the wide sign."""
 _GAP = rb"(?:[ .\-]|[\x80-\xff]{1,3})?"
@@ -48,8 +52,8 @@ class Kinds(NamedTuple):
     """What stands before the first digit of a phone number."""
     alphanumeric: Flags
     """In ASCII: what stands outside of it is suspected to be none."""
-    country: Flags
-    """For two bytes together: whether they are the letters of a country with IBANs."""
+    iban: NDArray[np.int64]
+    """For two bytes together: how long an IBAN is that begins with these letters; 0 where none does."""
 
 
 def suspects(texts: pa.Array) -> Flags:
@@ -91,16 +95,18 @@ def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags) -> None:
     """Flag the rows of some bytes that are suspect; `offsets` are where they begin, and the end."""
     import numpy as np
 
-    found = [np.flatnonzero(data == ord("@"))]
-    digits = np.flatnonzero((data - np.uint8(ord("0"))) < 10)
+    places = np.flatnonzero((data - np.uint8(ord("0"))) <= ord("@") - ord("0"))
+    found = data[places]
+    suspect = [places[found == ord("@")]]
+    digits = places[found <= ord("9")]
     if len(digits) >= FEWEST_DIGITS:
-        nearest = WIDE if data.max() >= 0x80 else NARROW
-        gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
-        begins = np.searchsorted(digits, offsets[:-1])
-        gaps[begins[begins > 0] - 1] = WIDE + 1  # no number goes on in another row
-        near = gaps <= nearest
-        found += [_numbers(data, offsets, digits, gaps, near), _ibans(data, offsets, digits, near)]
-    flags[_rows(offsets, np.concatenate(found))] = True
+        wide = bool(data.max() >= 0x80)
+        spans = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
+        suspect += [
+            _numbers(data, offsets, digits, spans, WIDE if wide else NARROW),
+            _ibans(data, offsets, digits, spans, WIDE_IBAN if wide else NARROW_IBAN),
+        ]
+    flags[_rows(offsets, np.concatenate(suspect))] = True
 
 
 def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
@@ -111,14 +117,20 @@ def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
 
 
 def _numbers(
-    data: Bytes, offsets: NDArray[np.int32], digits: Positions, gaps: Positions, near: Flags
+    data: Bytes, offsets: NDArray[np.int32], digits: Positions, spans: Positions, nearest: int
 ) -> Positions:
-    """Digits that may be part of a phone or card number."""
+    """Digits that may be part of a phone or card number; `spans` are from each to the sixth behind it."""
     import numpy as np
 
+    digits = _crowded(digits, spans <= (FEWEST_DIGITS - 1) * nearest)
+    if not len(digits):
+        return digits
     kinds = _kinds()
+    gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
+    begins = np.searchsorted(digits, offsets[:-1])
+    gaps[begins[begins > 0] - 1] = WIDE + 1  # no number goes on in another row
     behind = data[np.minimum(digits + 1, len(data) - 1)]
-    apart = (gaps > 1) & ~(near & kinds.separator[behind])
+    apart = (gaps > 1) & ~((gaps <= nearest) & kinds.separator[behind])
     run: Positions = np.cumsum(apart) - apart
     counts = np.bincount(run)
     chosen = np.flatnonzero((counts >= FEWEST_DIGITS)[run])
@@ -126,28 +138,43 @@ def _numbers(
     before = data[positions - 1]
     before[offsets[_rows(offsets, positions)] == positions] = 0  # what stands there is of another row
     first_of_group = (before - np.uint8(ord("0"))) >= 10
-    begins = first_of_group & ((data[positions] == ord("0")) | kinds.opening[before])
+    opens = first_of_group & ((data[positions] == ord("0")) | kinds.opening[before])
     likely = counts >= GROUPED_DIGITS
-    likely[run[chosen[begins]]] = True
+    likely[run[chosen[opens]]] = True
     return digits[likely[run]]
 
 
-def _ibans(data: Bytes, offsets: NDArray[np.int32], digits: Positions, near: Flags) -> Positions:
+def _crowded(digits: Positions, close: Flags) -> Positions:
+    """Those of the digits that are among seven which are close together; `close` says so of the first."""
+    import numpy as np
+
+    crowded = np.zeros(len(digits), dtype=bool)
+    if close.any():
+        for place in range(FEWEST_DIGITS):
+            crowded[place : place + len(close)] |= close
+    return digits[crowded]
+
+
+def _ibans(
+    data: Bytes, offsets: NDArray[np.int32], digits: Positions, spans: Positions, nearest: int
+) -> Positions:
     """Where IBANs begin: at the letters of a country, with enough digits behind them."""
     import numpy as np
 
     kinds = _kinds()
-    longest = LONGEST_IBAN + (LONGEST_IBAN - 1) * (3 if data.max() >= 0x80 else 1)
-    enough = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS] < longest
-    first = digits[: 1 - FEWEST_DIGITS][enough & near[: 1 - FEWEST_DIGITS]]
+    first, next_ = digits[: len(spans)], digits[1 : len(spans) + 1]
+    close = (spans <= (LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest) & (next_ - first <= nearest)
+    first, spans = first[close], spans[close]
     before = data[first - 1]
     second = first - 1 - kinds.separator[before]
-    letters = kinds.country[data[second - 1].astype(np.uint16) << 8 | data[second]]
-    starts, rows = second[letters] - 1, _rows(offsets, first[letters])
+    lengths = kinds.iban[data[second - 1].astype(np.uint16) << 8 | data[second]]
+    fitting = spans <= (lengths - COUNTRY_AND_DIGIT) * nearest
+    starts, rows = second[fitting] - 1, _rows(offsets, first[fitting])
     begins = offsets[rows]
     alone = (starts == begins) | ((starts > begins) & ~kinds.alphanumeric[data[starts - 1]])
     places = zip(starts[alone].tolist(), offsets[rows[alone] + 1].tolist(), strict=True)
-    right = [start for start, end in places if _is_iban(data[start : min(end, start + longest + 1)])]
+    longest = LONGEST_IBAN * nearest
+    right = [start for start, end in places if _is_iban(data[start : min(end, start + longest)])]
     return np.concatenate([first[before >= 0x80], np.array(right, dtype=np.int64)])
 
 
@@ -173,10 +200,10 @@ def _kinds() -> Kinds:
         flags[0x80:] = wide
         return flags
 
-    country = np.zeros(2**16, dtype=bool)
-    for name in IBAN_LENGTHS:
+    iban = np.zeros(2**16, dtype=np.int64)
+    for name, length in IBAN_LENGTHS.items():
         for one in (name[0], name[0].lower()):
             for two in (name[1], name[1].lower()):
-                country[ord(one) << 8 | ord(two)] = True
+                iban[ord(one) << 8 | ord(two)] = length
     alphanumeric = kind(string.ascii_letters + string.digits, wide=False)
-    return Kinds(kind(" ()./-"), kind("+("), alphanumeric, country)
+    return Kinds(kind(" ()./-"), kind("+("), alphanumeric, iban)

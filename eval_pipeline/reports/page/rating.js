@@ -91,7 +91,7 @@ function go(step) {
   scrollTo({ top: 0 });
 }
 
-/* A ruling; what has none yet comes next. */
+/* A ruling, and on to the next answer. */
 function rule(value) {
   said[current().item] = { ...said[current().item], ruling: value };
   remember();
@@ -130,6 +130,8 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(KEYS, event.key)) return;
+  // Within a wide table arrows scroll it.
+  if (event.key.startsWith("Arrow") && event.target.closest(".scroll")) return;
   event.preventDefault();
   KEYS[event.key]();
 });
