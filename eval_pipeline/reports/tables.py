@@ -182,21 +182,26 @@ def model_list(summary: Summary) -> str:
     return bullets(plain(note, LONGEST_NOTE) for note in model_notes(summary))
 
 
-def group_tables(suite: Suite, summary: Summary) -> list[Table]:
-    """The gated metrics by group."""
+def group_tables(suite: Suite, summary: Summary, scores: Scores) -> list[Table]:
+    """The gated metrics by group, and how many cases each group has."""
     unit = units(suite)
     names = [gate.metric for gate in summary.gates]
-    return [
-        Table(
-            (axis, *names),
-            [
-                (value or NOTHING, *(number(row.get(name), unit[name]) for name in names))
-                for value, row in groups.items()
-            ],
-            f"By {axis}",
-        )
-        for axis, groups in summary.groups.items()
-    ]
+    tables = []
+    for axis, groups in summary.groups.items():
+        cases = _cases_by(axis, summary.rests_on(scores))
+        rows = [
+            (value or NOTHING, f"{cases[value]:,}", *(number(row.get(name), unit[name]) for name in names))
+            for value, row in groups.items()
+        ]
+        tables.append(Table((axis, "cases", *names), rows, f"By {axis}"))
+    return tables
+
+
+def _cases_by(axis: str, scores: Scores) -> Counter[str]:
+    """How many cases have each value of an attribute."""
+    values, index = scores.attribute(axis)
+    of_case = {case_id: values[place] for case_id, place in zip(scores.case_ids, index, strict=True)}
+    return Counter(of_case.values())
 
 
 def cross_tables(suite: Suite, evaluations: Mapping[str, Evaluation]) -> list[Table]:

@@ -68,7 +68,7 @@ def report_page(findings: Findings, *, texts: bool = True) -> str:
                 _comparisons(found, texts),
                 section(
                     "Groups and tables",
-                    *number_sections(found.suite, found.summary, found.results, found.beside, texts=texts),
+                    *number_sections(found, texts=texts),
                     anchor="groups",
                 ),
                 section("Identity", table(_identity(found)), anchor="identity"),
