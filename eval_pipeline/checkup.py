@@ -233,8 +233,10 @@ def _engines(project: Project, suites: Sequence[Suite], file: EnginesFile, call:
         except BadInput as bad:
             yield from (Finding("broken" if in_use else "note", str(each)) for each in bad.problems)
             continue
-        asked = isinstance(entry, MeteredEntry) or not in_use
-        yield Finding("fine" if asked else "note", f"engine {name}: {said}")
+        metered = isinstance(entry, MeteredEntry)
+        if metered and not (call and in_use):
+            said += "; --call asks it" if in_use else "; nothing uses it, so that --call does not ask it"
+        yield Finding("fine" if metered or not in_use else "note", f"engine {name}: {said}")
     for name in sorted(used - file.engines.keys()):
         yield Finding("broken", f"a prompt names the engine {name!r}, which {MARKER} does not have")
 

@@ -117,6 +117,16 @@ def test_a_call_is_made_on_demand_alone(own: Project, monkeypatch: pytest.Monkey
     assert [finding.level for finding in failed] == ["broken"]
 
 
+def test_an_engine_that_nothing_uses_is_not_asked(own: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCTOR_KEY", KEY)
+    with fault_server(lambda prompt: "yes") as server:
+        text = ENDPOINT.format(url=server.url).replace("default: model", "default: other")
+        own.engines_file.write_text(f"{text}  other: {{kind: recorded}}\n")
+        told = [finding.text for finding in examine(own, call=True) if "engine model" in finding.text]
+        assert server.calls == 0
+    assert [each.partition("; ")[2] for each in told] == ["nothing uses it, so that --call does not ask it"]
+
+
 def test_every_shipped_suite_is_looked_at() -> None:
     findings = list(examine(Project(REPOSITORY, REPOSITORY / ".eval"), call=False))
     assert not [finding for finding in findings if finding.level == "broken"]

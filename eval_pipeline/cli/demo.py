@@ -13,6 +13,7 @@ from eval_pipeline.loading import find_suite, suite_names
 from eval_pipeline.monitoring import open_ingest, plan_for, write_simulated
 from eval_pipeline.numbers import counted
 from eval_pipeline.project import Project
+from eval_pipeline.store import DASHBOARD
 from eval_pipeline.terminal import say
 
 SIMULATED_DAYS, A_DAY, SEED = 7, 1000, 1
@@ -45,7 +46,19 @@ def command(context: click.Context, suite: str, port: int, reports_port: int, ui
             with suppress(KeyboardInterrupt):
                 end_by_signals()  # Dagster puts back what it found, for one signal as for the other
                 servers.wait()
+        else:
+            say(f"\nAll of it is there to look at:\n{_ways_to_look(project)}")
     context.exit(code)
+
+
+def _ways_to_look(project: Project) -> str:
+    """What there is to open where nothing is served: a file, and commands."""
+    dashboard = (project.state / DASHBOARD).resolve().as_uri()
+    return (
+        "UI:        eval-pipeline ui\n"
+        "Reports:   eval-pipeline report SUITE VERSION --open\n"
+        f"Dashboard: {dashboard}"
+    )
 
 
 def _evaluate_all(context: click.Context, suite: str) -> int:

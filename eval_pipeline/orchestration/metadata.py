@@ -139,7 +139,7 @@ def metrics_metadata(
     suite, summary = bench.suite, evaluation.summary
     chart = shown.metric_chart(suite, summary, bench.gates)
     models = shown.model_list(summary)
-    tables = [*shown.group_tables(suite, summary), *shown.suite_tables(suite, summary)]
+    tables = [*shown.group_tables(suite, summary, scores), *shown.suite_tables(suite, summary)]
     confusion = shown.confusion_charts(suite, summary)
     metrics = shown.metric_table(suite, summary).led_by("zone")
     return {

@@ -23,10 +23,10 @@ LONGEST_REASON = 200
 def keep_in_changelog(bench: stages.Workbench, evaluation: Evaluation, standings: Standings) -> bool:
     """Write an evaluation into its version's entry, if there is one; whether that changed anything.
 
-    Only the default sample and the version's own engine count: what a night asks afresh is history, what
-    another engine says is an experiment, and neither edits a file of people. An incomplete evaluation says
-    nothing. Nor is a comparison with the version before replaced by another one, where that version was not
-    evaluated here: what an entry says must not depend on the machine.
+    Only the default sample, all cases and the version's own engine count: what a night asks afresh is
+    history, what some cases or another engine say is an experiment, and none of it edits a file of people.
+    An incomplete evaluation says nothing. Nor is a comparison with the version before replaced by another
+    one, where that version was not evaluated here: what an entry says must not depend on the machine.
     """
     outputs = evaluation.identity.outputs
     suite, version = bench.suite, outputs.version
@@ -34,7 +34,8 @@ def keep_in_changelog(bench: stages.Workbench, evaluation: Evaluation, standings
     prompt = prompts.load_prompt(suite, folder, version, Problems())
     engines = read_engines(bench.project.engines_file, Problems())
     usual = (prompt and prompt.front.engine) or (engines and engines.default)
-    if outputs.sample != stages.DEFAULT_SAMPLE or outputs.engine != usual or evaluation.outage:
+    partial = outputs.case_sample or evaluation.outage
+    if partial or outputs.sample != stages.DEFAULT_SAMPLE or outputs.engine != usual:
         return False
     text = prompts.read_changelog(folder, suite.name)
     if prompt is None or not prompts.has_entry(text, version):

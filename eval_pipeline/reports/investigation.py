@@ -145,8 +145,9 @@ def _shown(found: Investigation) -> list[Hypothesis]:
 
 def _hypotheses(found: Investigation) -> Iterator[Block]:
     yield Line(
-        "Hypotheses, those that explain most failing answers first. An answer may have several. What "
-        "explains at least half of them, and is not chance, is likely."
+        "Hypotheses, those first that explain most failing answers beyond what passing ones have, too; of "
+        "those that explain about as many, the more telling. An answer may have several. What explains at "
+        "least half of them, and is not chance, is likely."
     )
     for place, each in enumerate(_shown(found), 1):
         sure = "likely" if each.certain else "a part at most" if each.explained else ""

@@ -71,7 +71,7 @@ def report(
         f"## Worst cases\n\n{worst_cases(suite, evaluation.case_results, scores)}",
         "## Groups and tables",
         confusion_charts(suite, summary),
-        tables([*group_tables(suite, summary), *suite_tables(suite, summary)]),
+        tables([*group_tables(suite, summary, scores), *suite_tables(suite, summary)]),
         f"## Versions side by side\n\n{versions}" if versions else "",
         f"## Identity\n\n{table(_identity(evaluation, costs))}",
     ]

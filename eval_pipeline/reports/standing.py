@@ -320,6 +320,8 @@ def _tasks(each: SuiteSurvey) -> Iterator[Task]:
     for version in each.active:
         stand = stand_of(each, each.suite, version)
         command = f"{run} {version.version}"
+        if stand.state == "block":
+            command = f"eval-pipeline investigate {each.name} {version.version}"
         if stand.state in ("block", "incomplete", "unknown"):
             reason = f": {stand.reason}" if stand.state != "unknown" and stand.reason else ""
             yield Task(wrong, each.name, f"{stand.version} {stand.verdict.text[2:]}{reason}", command)

@@ -185,24 +185,31 @@ def model_list(summary: Summary) -> str:
     return bullets(plain(note, LONGEST_NOTE) for note in model_notes(summary))
 
 
-def group_tables(suite: Suite, summary: Summary) -> list[Table]:
-    """The gated metrics by group; of very many groups, those that are the worst by the first of them."""
+def group_tables(suite: Suite, summary: Summary, scores: Scores) -> list[Table]:
+    """The gated metrics by group, and how many cases each group has.
+
+    Of very many groups, those that are the worst by the first metric.
+    """
     unit = units(suite)
     names = [gate.metric for gate in summary.gates]
-    return [
-        Table(
-            (axis, *names),
-            [
-                (value or NOTHING, *(number(row.get(name), unit[name]) for name in names))
-                for value, row in _worst_groups(suite, groups, names)
-            ],
-            f"By {axis}",
-            f"The {MOST_GROUPS} worst by {names[0] if names else axis} of {len(groups):,}."
-            if len(groups) > MOST_GROUPS
-            else "",
-        )
-        for axis, groups in summary.groups.items()
-    ]
+    tables = []
+    for axis, groups in summary.groups.items():
+        cases = _cases_by(axis, summary.rests_on(scores))
+        rows = [
+            (value or NOTHING, f"{cases[value]:,}", *(number(row.get(name), unit[name]) for name in names))
+            for value, row in _worst_groups(suite, groups, names)
+        ]
+        few = len(groups) <= MOST_GROUPS
+        note = "" if few else f"The {MOST_GROUPS} worst by {names[0] if names else axis} of {len(groups):,}."
+        tables.append(Table((axis, "cases", *names), rows, f"By {axis}", note))
+    return tables
+
+
+def _cases_by(axis: str, scores: Scores) -> Counter[str]:
+    """How many cases have each value of an attribute."""
+    values, index = scores.attribute(axis)
+    of_case = {case_id: values[place] for case_id, place in zip(scores.case_ids, index, strict=True)}
+    return Counter(of_case.values())
 
 
 def _worst_groups(

@@ -23,6 +23,10 @@ SCORES = "scores"
 LM_EVAL = "lm-eval"
 SAMPLE = frozenset({"doc_id", "resps", "filtered_resps"})
 """What every sample of lm-eval has."""
+SAMPLE_WORDS = frozenset(
+    {"doc", "target", "arguments", "filter", "doc_hash", "prompt_hash", "target_hash", *SAMPLE}
+)
+"""What else a sample holds that is no metric: versions before 0.4.8 do not list theirs."""
 
 
 class Record(NamedTuple):
@@ -154,8 +158,8 @@ def _samples(records: Iterator[Record], path: Path, problems: Problems) -> list[
             continue
         case_id, filter_ = as_id(fields["doc_id"]), str(fields.get("filter", "none"))
         filters += [filter_] if filter_ not in filters else []
-        named = fields.get("metrics")
-        metrics = [str(each) for each in named] if isinstance(named, list) else []
+        listed_metrics = fields.get("metrics", [name for name in fields if name not in SAMPLE_WORDS])
+        metrics = [str(each) for each in listed_metrics] if isinstance(listed_metrics, list) else []
         scores = {f"{name},{filter_}": fields.get(name) for name in metrics}
         row = rows.setdefault(
             case_id,

@@ -11,6 +11,7 @@ from eval_pipeline.golden import GoldenCase
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.prompts import Prompt, load_prompt, replaced_by
 from eval_pipeline.scoring import Scores, score_cases
+from eval_pipeline.stages.samples import sampled
 from eval_pipeline.stages.scores import known_scores
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored, baseline_side, read_baseline
@@ -102,6 +103,7 @@ def exhibits_of(
 ) -> Exhibits:
     """An evaluation and both sides of its comparisons; these are scored where nobody did."""
     suite, outputs = bench.suite, answers.identity
+    golden = sampled(golden, outputs.case_sample)
     prompt = _prompt_of(bench, outputs)
     text = prompt_text(prompt) if prompt else None
     own = Exhibit(outputs.version, "version", answers, scored.scores, text)

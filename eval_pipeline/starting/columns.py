@@ -24,6 +24,11 @@ INPUTS = (
     "context", "contexts", "documents", "candidates", "sentence",
 )  # fmt: skip
 """Names of columns that a prompt is about."""
+GROUPS = (
+    "language", "lang", "locale", "sprache", "taal", "langue", "country", "land", "region", "channel",
+    "source", "platform", "split", "difficulty",
+)  # fmt: skip
+"""Names of columns that tell cases apart, and are what should come out only where nothing else can be."""
 SOURCES = ("passage", "passages", "context", "contexts", "documents")
 CITED = ("sources", "citations", "cited", "source_ids")
 IDS = re.compile(r"(?:.*[_\- ])?(?:id|uuid|key|nr|no|number)|case|case[_\- ]?name", re.IGNORECASE)
@@ -154,6 +159,7 @@ def _expected(columns: Sequence[Column], asserted: bool) -> Choice:
     if asserted:
         return [], "", True
     few = [each for each in columns if each.repeats and each.name.lower() not in INPUTS]
+    few = [each for each in few if each.name.lower() not in GROUPS] or few
     return few[-1:], f"{len(few[-1].distinct)} distinct values" if few else "", False
 
 

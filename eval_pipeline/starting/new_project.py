@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ def sample_file(task: Task) -> Path:
 
 def suite_name(stem: str, taken: Collection[str]) -> str:
     """What a suite is called after a file, and not as one that comes with the package."""
-    name = re.sub(r"[^A-Za-z0-9_]+", "_", stem).strip("_").lower()
+    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", plain).strip("_").lower()
     name = name if re.match("[a-z]", name) else f"suite_{name}".rstrip("_")
     return f"own_{name}" if name in taken else name
 
@@ -145,7 +147,8 @@ def _gate(metric: str, reached: float | None) -> str:
     if reached is None:  # a figure that only a model has, such as latency
         return texts.GATE_TO_COME.format(metric=quoted(metric))
     fail = min(max(int(reached / STEP) - 1, 0) * STEP, HIGHEST_FAIL)
-    return texts.GATE.format(metric=quoted(metric), reached=number(reached, "fraction"), fail=f"{fail:g}")
+    shown = number(reached, "fraction") + ("" if fail else "; no value fails until you raise the bound")
+    return texts.GATE.format(metric=quoted(metric), reached=shown, fail=f"{fail:g}")
 
 
 def shared_files(root: Path) -> dict[str, str | Path]:

@@ -78,6 +78,9 @@ def test_without_the_ui_it_evaluates_all_and_ends_with_a_table(toy: Project) -> 
         assert sum(f"toy: {version} " in line for line in lines) == 1
         assert sum(line.split()[:2] == ["toy", version] for line in table) == 1
     assert "http" not in done.stdout
+    dashboard = f"Dashboard: {(toy.state / 'dashboard.html').resolve().as_uri()}"
+    assert lines[-2:] == ["Reports:   eval-pipeline report SUITE VERSION --open", dashboard]
+    assert (toy.state / "dashboard.html").is_file()
 
 
 def test_a_port_in_use_is_said_at_once(toy: Project) -> None:

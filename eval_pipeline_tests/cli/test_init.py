@@ -60,6 +60,8 @@ def test_every_template_is_a_project_that_can_be_used(here: Project, task: str) 
     problems.stop_if_any()
     assert prompt is not None
     assert len(gates) > 1
+    written = (golden / "gates.yaml").read_text()
+    assert written.count("no value fails") == written.count('"< 0"')
     recorded = project.root / "recorded" / task / f"{version}.jsonl"
     answers = [json.loads(line) for line in recorded.read_text().splitlines()]
     assert [each["case_id"] for each in answers] == [case.id for case in cases]

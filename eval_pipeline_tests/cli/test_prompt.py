@@ -284,7 +284,9 @@ def test_an_entry_does_not_depend_on_what_else_was_evaluated(evaluated: Project)
     assert changelog(evaluated).read_text() == told
 
 
-@pytest.mark.parametrize("option", [("--sample", "nightly-2026-01-01"), ("--engine", "embedded")])
+@pytest.mark.parametrize(
+    "option", [("--sample", "nightly-2026-01-01"), ("--engine", "embedded"), ("--cases", "2")]
+)
 def test_nights_and_experiments_write_nothing(evaluated: Project, option: tuple[str, str]) -> None:
     changelog(evaluated).write_text(ENTRIES)
     assert invoke(evaluated, "run", "toy", "--prompt", "guess-v1.1", *option).returncode in (0, 1)

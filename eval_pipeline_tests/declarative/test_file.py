@@ -105,6 +105,20 @@ def test_mistakes(tmp_path: Path, changes: dict[str, Any], message: str) -> None
     assert any(message in each[2] for each in found), found
 
 
+def test_what_is_wrong_for_every_case_is_said_once_and_where_it_stands(tmp_path: Path) -> None:
+    scores = [
+        {"regex": "("},
+        {"all_of": [{"equals": "no label"}, {"contains": "x"}]},
+        {"length": {"words": 3}},
+    ]
+    found = problems(tmp_path, {**CLASSIFIER, "scores": scores})
+    assert [(field, message.partition(":")[0]) for _, field, message, _ in found] == [
+        ("scores[0].regex", "is not a regular expression"),
+        ("scores[1].equals", "'no label' is none of the labels"),
+        ("scores[2].length", "is a set of fields, not a text"),
+    ]
+
+
 def test_columns_that_mean_something_elsewhere(tmp_path: Path) -> None:
     rows = [{**row, "__prefix": "x", "__expected": "bug", "__description": "y"} for row in CASES]
     found = problems(tmp_path, {**CLASSIFIER, "scores": []}, rows)

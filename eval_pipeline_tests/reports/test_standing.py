@@ -56,6 +56,16 @@ def test_a_version_stands_in_the_words_of_its_report(toy: Project) -> None:
     assert stand_table([row], NOW).rows[0][:4] == ("toy", row.verdict, VERSION, "embedded")
 
 
+def test_a_blocked_version_is_to_be_investigated(toy: Project) -> None:
+    gates = toy.golden("toy") / "gates.yaml"
+    gates.write_text(gates.read_text().replace('"< 0.5"', '"< 0.78"'))
+    evaluate(toy)
+    found, _ = surveyed(toy)
+    first = tasks(found)[0]
+    assert first.what.startswith(f"{VERSION} is blocked: accuracy: 75.0 % is in the fail zone")
+    assert first.command == f"eval-pipeline investigate toy {VERSION}"
+
+
 def test_a_suite_that_cannot_be_loaded_or_has_no_active_version_has_a_row(toy: Project) -> None:
     prompt = toy.prompts("toy") / f"{VERSION}.md"
     prompt.write_text(prompt.read_text().replace("active", "candidate"))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from eval_pipeline.gates import GateResult
 from eval_pipeline.numbers import Unit
-from eval_pipeline.reports import Cell, Table, cross_tables, gate_label
+from eval_pipeline.reports import Cell, Table, cross_tables, gate_label, group_tables
 from eval_pipeline.reports.console import print_table
+from eval_pipeline.scoring import HeldOut, Scores, Summary
 from eval_pipeline.suite import Reporting
 from eval_pipeline.suites.decomposition import SUITE
 
@@ -38,6 +40,28 @@ def test_a_number_has_the_unit_of_its_column_or_of_its_row(
     shown = Reporting(table_units=units, cross_tables={"by_kind": lambda experiments: [row]})
     suite = replace(SUITE, reporting=shown)
     assert cross_tables(suite, {}) == [Table(tuple(row), [cells], "by kind")]
+
+
+def test_groups_say_how_many_cases_they_have() -> None:
+    """Of those alone that the numbers rest on, and each once, however many trials it has."""
+    counts = pa.table(
+        {
+            "case_id": ["a", "a", "b", "c", "d"],
+            "trial": [1, 2, 1, 1, 1],
+            "attribute:language": ["de", "de", "de", None, "en"],
+            "attribute:split": ["test", "test", "test", "test", "train"],
+        }
+    )
+    scores = Scores(counts, pa.table({"case_id": ["a"]}), pa.table({"case_id": ["a"]}))
+    gate = GateResult("error_rate", 0.0, "excellent", "pass", "critical", "")
+    groups: dict[str, dict[str, dict[str, float | None]]] = {
+        "language": {"": {"error_rate": 0.5}, "de": {"error_rate": 0.0}}
+    }
+    held_out = HeldOut("split", "test", 3, {}, {})
+    summary = Summary("decomposition", 3, 2, {}, {}, groups, {}, (gate,), held_out=held_out)
+    (shown,) = group_tables(SUITE, summary, scores)
+    assert shown.header == ("language", "cases", "error_rate")
+    assert shown.rows == [("–", "1", "50.0 %"), ("de", "2", "0.0 %")]
 
 
 @pytest.mark.parametrize(

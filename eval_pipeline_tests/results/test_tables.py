@@ -142,3 +142,14 @@ def test_a_single_filter_is_not_named(tmp_path: Path) -> None:
     assert read.metrics == ["exact_match"]
     assert ":13: doc_id: is missing" in problems_of(lines(tmp_path / "a", [*one, {"filter": "strict"}]))[0]
     assert "document 0 is there twice" in problems_of(lines(tmp_path / "a", [*one, one[0]]))[0]
+
+
+def test_samples_that_do_not_list_their_metrics(tmp_path: Path) -> None:
+    """As lm-eval wrote them before 0.4.8: metrics among the other fields, and one line for each document."""
+    every = map(json.loads, (FIXTURES / "lm_eval_first.jsonl").read_text().splitlines())
+    one = [each for each in every if each["filter"] == "strict"]
+    (listed,) = results(lines(tmp_path / "a", one))
+    old = [{name: each[name] for name in each if name not in ("filter", "metrics")} for each in one]
+    (read,) = results(lines(tmp_path / "a", old))
+    assert read.metrics == ["exact_match"]
+    assert [row.scores for row in read.rows] == [row.scores for row in listed.rows]

@@ -25,6 +25,7 @@ from eval_pipeline.decisions.results import Result
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.reports import report
+from eval_pipeline.reports.page.shell import unpacked
 from eval_pipeline.stages.samples import allocated, chosen_cases
 from eval_pipeline.store import AnswerTable, GoldenTable, History, database_url
 from eval_pipeline.suites import find_suite, suite_names
@@ -239,6 +240,10 @@ def test_the_command_line_marks_a_sample(text_toy: Project) -> None:
     assert data["case_sample"] == {"cases": 3, "of": 5, "seed": 7}
     assert data["cases"] == 3
     assert any("a sample of 3 of 5 cases (seed 7)" in each["text"] for each in data["objections"])
+    page = Path(data["page_path"]).read_text()
+    index = unpacked(page.partition('id="data-index">')[2].partition("<")[0])
+    assert len(index["id"]) == 3  # nobody looks for answers to what was not asked
+    assert "Evaluate all cases:" in page
     refused = invoke(text_toy, "baseline", "promote", "capitals", "name-capital-v1.0", "--reason", "x")
     assert refused.returncode == 2
     assert "was never evaluated on all cases" in refused.stderr

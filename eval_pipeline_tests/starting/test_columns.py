@@ -89,6 +89,15 @@ def test_what_is_not_clear_is_marked() -> None:
     assert not certain.unsure
 
 
+def test_a_language_is_expected_only_where_nothing_else_can_be() -> None:
+    texts = ["one two three", "four five six", "seven eight nine", "ten eleven twelve"]
+    table = {"Frage": texts, "Klasse": ["a", "b", "a", "b"], "Sprache": ["de", "en", "en", "de"]}
+    roles = guess_roles(columns(**table), {})
+    assert (roles.expected, roles.attributes) == ("Klasse", ("Sprache",))
+    del table["Klasse"]
+    assert guess_roles(columns(**table), {}).expected == "Sprache"
+
+
 def test_columns_of_assertions_are_no_input_and_make_an_expectation_needless() -> None:
     roles = guess_roles(columns(text=["one", "two"], __expected=["contains:a", "contains:b"]), {})
     assert (roles.inputs, roles.expected, roles.unsure) == (("text",), "", frozenset())

@@ -22,7 +22,7 @@ ALLOWED = TRUSTED | {ACCEPTED, f"{ACCEPTED} && 'change' || 'base'"}
 @pytest.mark.parametrize(
     ("stem", "name"),
     [("tickets", "tickets"), ("My Tickets-2", "my_tickets_2"), ("2024", "suite_2024"), ("…", "suite"),
-     ("review", "own_review")],
+     ("review", "own_review"), ("Bäume", "baume")],
 )  # fmt: skip
 def test_a_suite_is_called_like_its_file(stem: str, name: str) -> None:
     assert suite_name(stem, ["review"]) == name

@@ -120,7 +120,7 @@ def _cards(survey: Survey, rows: Sequence[Stand]) -> Html:
         ("open incidents", f"{len(open_):,}", _few([each.subject for each in open_])),
         ("unsigned golden sets", f"{len(unsigned):,}", _few(unsigned)),
         ("cost, latest day", *_latest_cost(survey)),
-        ("oldest answers", since(min(answered, default=""), survey.at), "of the versions in use"),
+        ("oldest answers", _age(min(answered, default=""), survey), "of the versions in use"),
     ]
     return element("div", *(card(*each) for each in cards), class_="cards even")
 

@@ -121,5 +121,6 @@ def command(text: str) -> Html:
 
 def card(what: str, value: str, more: str) -> Html:
     """A number with its name above it, and what is to be said about it below."""
-    parts = (("what", what), ("value", value), ("more", more))
-    return element("div", *(element("span", flat(text), class_=name) for name, text in parts), class_="card")
+    shown = value if isinstance(value, Html) else flat(value)
+    parts = (("what", flat(what)), ("value", shown), ("more", flat(more)))
+    return element("div", *(element("span", text, class_=name) for name, text in parts), class_="card")

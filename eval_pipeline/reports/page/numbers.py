@@ -21,6 +21,7 @@ from eval_pipeline.reports.comparison import (
 )
 from eval_pipeline.reports.markdown import flat
 from eval_pipeline.reports.page.cases import cell_name
+from eval_pipeline.reports.page.findings import Findings
 from eval_pipeline.reports.page.html import (
     Html,
     bullets,
@@ -36,7 +37,7 @@ from eval_pipeline.reports.pictures import comparison_chart
 from eval_pipeline.reports.report import LONGEST_LINE
 from eval_pipeline.reports.rows import Cell, Table
 from eval_pipeline.reports.tables import cross_tables, group_tables, metric_table, suite_tables, units
-from eval_pipeline.scoring import CaseResult, Evaluation, Point, Summary
+from eval_pipeline.scoring import CaseResult, Point, Summary
 from eval_pipeline.suite import Rows, Suite
 
 STEPS = 10
@@ -188,17 +189,11 @@ def _prompt_difference(prompts: tuple[str | None, str | None], place: int) -> Ht
     return element("div", title, legend, element("div", shown, data_prompts=place), class_="prompts")
 
 
-def number_sections(
-    suite: Suite,
-    summary: Summary,
-    results: Sequence[CaseResult],
-    beside: Mapping[str, Evaluation],
-    *,
-    texts: bool,
-) -> Iterator[Html]:
+def number_sections(found: Findings, *, texts: bool) -> Iterator[Html]:
     """Distribution, groups, confusion matrices, the suite's own tables, versions side by side."""
-    yield distribution(suite, results)
-    groups = zip(group_tables(suite, summary), summary.groups, strict=True)
+    suite, summary = found.suite, found.summary
+    yield distribution(suite, found.results)
+    groups = zip(group_tables(suite, summary, found.scores), summary.groups, strict=True)
     part = {"part": "numbers"} if summary.held_out else {}
     yield element("div", *(table(_choosing(content, axis, part)) for content, axis in groups), class_="flow")
     for name in suite.reporting.confusions:
@@ -208,7 +203,7 @@ def number_sections(
         drawn = {name.replace("_", " ") for name in suite.reporting.confusions}
         own = (table(each) for each in suite_tables(suite, summary) if each.title not in drawn)
         yield element("div", *own, class_="flow")
-    versions = cross_tables(suite, beside)
+    versions = cross_tables(suite, found.beside)
     if versions and texts:
         yield joined([element("h3", "Versions side by side"), *map(table, versions)])
 

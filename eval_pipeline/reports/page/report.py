@@ -73,7 +73,7 @@ def report_page(findings: Findings, *, texts: bool = True) -> str:
                 _comparisons(found, texts),
                 section(
                     "Groups and tables",
-                    *number_sections(found.suite, found.summary, found.results, found.beside, texts=texts),
+                    *number_sections(found, texts=texts),
                     anchor="groups",
                 ),
                 section("Identity", table(_identity(found)), anchor="identity"),
@@ -268,8 +268,9 @@ def _steps(found: Findings) -> Iterator[tuple[str, str]]:
     if evaluation is None:
         return
     suite, version = found.suite.name, evaluation.identity.outputs.version
-    if evaluation.outage:
-        yield "Ask what was not answered:", f"eval-pipeline run {suite} --prompt {version}"
+    if evaluation.outage or evaluation.identity.outputs.case_sample:
+        why = "Ask what was not answered:" if evaluation.outage else "Evaluate all cases:"
+        yield why, f"eval-pipeline run {suite} --prompt {version}"
         return
     if found.against.holding:
         yield "See what the failures have in common:", f"eval-pipeline investigate {suite} {version}"

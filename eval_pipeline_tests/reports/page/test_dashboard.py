@@ -150,6 +150,8 @@ def test_ages_are_those_of_today(page: Page) -> None:
     moment = datetime.datetime.fromisoformat(str(age.get_attribute("datetime")))
     days = (datetime.datetime.now(datetime.UTC) - moment).days
     assert days < 2 or age.inner_text() == f"{days} days"
+    oldest = page.locator(".card", has_text="oldest answers").locator("time.age")
+    expect(oldest).to_have_text(re.compile(r"just now|\d+ (min|h|days)"))
 
 
 @in_browser
