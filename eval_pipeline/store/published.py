@@ -12,13 +12,12 @@ from urllib.parse import quote
 
 from eval_pipeline.files import file_bytes, replacing, write_text
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
-from eval_pipeline.store.state import LATEST, LONGEST_NAME
+from eval_pipeline.store.names import LATEST, PAGE, TWIN
+from eval_pipeline.store.state import LONGEST_NAME
 
 VARIABLE = "EVAL_PIPELINE_REPORTS"
 ADDRESS_FILE = "reports.url"
 """In the state folder: where `eval-pipeline ui` serves reports."""
-PAGE, TWIN = "report.html", "report.md"
-"""What a report is called: the page that links lead to, and the same as text."""
 DASHBOARD, WEEKLY = "dashboard.html", "weekly"
 """In the state folder: the page over all suites, and a folder of weekly pages for each suite."""
 _FOLDER_AND_URL = re.compile(r"(?P<folder>.+?)=(?P<url>https?://[^\s?#]+)")

@@ -1,0 +1,193 @@
+"""The store of several machines: files by their content in an object storage, and folders that name them.
+
+A file is uploaded under the hash of its content and never changes; a pointer for each folder says which
+content its files have now, and which is the latest. The state folder keeps copies of what was used here: a
+copy and its entry in `objects/` are one file with two names, so that a copy that is out of date is known by
+having another entry, and a file with one name is work of this machine that was not shared yet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from eval_pipeline.files import write_text
+from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.project import prefix_of
+from eval_pipeline.store.database import DATABASE_VARIABLE, shared_database
+from eval_pipeline.store.names import LATEST
+from eval_pipeline.store.objects import STORE_VARIABLE, ObjectStorage
+from eval_pipeline.store.pointers import DatabasePointers, ObjectPointers, Pointers, change
+
+OBJECTS = "objects"
+SETTLED_SECONDS = 24 * 3600.0
+"""An object that nothing names and that is as old as this is of nobody who is about to name it."""
+
+
+class SharedFile(msgspec.Struct, frozen=True):
+    """A file of a folder: the hash of its content, its size, and when it was shared."""
+
+    content: str
+    size: int
+    at: float
+
+
+class SharedFolder(msgspec.Struct):
+    """The files of a folder, and which is the latest."""
+
+    files: dict[str, SharedFile] = {}
+    latest: str = ""
+
+
+def shared_files(state: Path) -> SharedFiles | None:
+    """The store that the environment names for a state folder; None where the state folder is all there is."""
+    url = os.environ.get(STORE_VARIABLE)
+    return SharedFiles(state, ObjectStorage(url)) if url else None
+
+
+class SharedFiles:
+    """The folders of a state folder, as all machines share them."""
+
+    def __init__(self, state: Path, storage: ObjectStorage) -> None:
+        self._state = state
+        self._storage = storage
+        self._pointers = _pointers(storage)
+        self._above = prefix_of(state)
+
+    @property
+    def pointers(self) -> Pointers:
+        """Where folders are named, and what else is small and moves."""
+        return self._pointers
+
+    def take(self, folder: Path, *names: str) -> None:
+        """Have some files of a folder here as they are now, and the pointer to its latest."""
+        known = self._folder(folder)
+        if known.latest and _text(folder / LATEST) != known.latest:
+            write_text(folder / LATEST, known.latest)
+        for name in names:
+            if name in known.files:
+                self._bring(folder / name, known.files[name])
+
+    def give(self, folder: Path, names: Iterable[str] = (), latest: str = "") -> None:
+        """Share files of a folder, and let one be its latest; what names them comes last."""
+        files = {name: self._upload(folder / name) for name in names}
+
+        def with_files(text: str) -> str:
+            known = _decoded(text)
+            known.files |= files
+            known.latest = latest or known.latest
+            return msgspec.json.encode(known, order="deterministic").decode()
+
+        change(self._pointers, self._name(folder), with_files)
+
+    def folders(self, folder: Path) -> list[str]:
+        """The names of the folders inside of one."""
+        prefix = f"{self._name(folder)}/"
+        names = self._pointers.names(prefix)
+        return sorted({name.removeprefix(prefix).partition("/")[0] for name in names})
+
+    def files(self, folder: Path) -> list[str]:
+        """The names of the files of a folder."""
+        return sorted(self._folder(folder).files)
+
+    def forget(self, path: Path) -> None:
+        """Share a file or a folder no longer."""
+        name = self._name(path)
+        for each in [name, *self._pointers.names(f"{name}/")]:
+            self._pointers.drop(each)
+
+        def without(text: str) -> str:
+            known = _decoded(text)
+            known.files.pop(path.name, None)
+            return msgspec.json.encode(known, order="deterministic").decode()
+
+        if path.name in self._folder(path.parent).files:
+            change(self._pointers, self._name(path.parent), without)
+
+    def _name(self, folder: Path) -> str:
+        return "/".join((*self._above, *folder.relative_to(self._state).parts))
+
+    def _folder(self, folder: Path) -> SharedFolder:
+        pointer = self._pointers.get(self._name(folder))
+        return _decoded(pointer.text if pointer else "")
+
+    def _upload(self, file: Path) -> SharedFile:
+        with file.open("rb") as opened:
+            content = hashlib.file_digest(opened, "sha256").hexdigest()
+        place = _place(content)
+        if not self._storage.has(place):
+            self._storage.upload(file, place)
+        entry = self._entry(content)
+        if not entry.exists():
+            _link(file, entry)
+        elif not entry.samefile(file):
+            _link(entry, file)
+            os.utime(file)
+        return SharedFile(content, file.stat().st_size, time.time())
+
+    def _bring(self, file: Path, wanted: SharedFile) -> None:
+        """Put a copy in place, unless it is there, or a file that was made here and not shared yet."""
+        entry = self._entry(wanted.content)
+        if file.exists() and (file.stat().st_nlink == 1 or (entry.exists() and entry.samefile(file))):
+            return
+        if not entry.exists():
+            self._download(wanted, entry)
+        _link(entry, file)
+
+    def _download(self, wanted: SharedFile, entry: Path) -> None:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        aside = entry.with_name(f".{entry.name}.{uuid.uuid4().hex}.tmp")
+        try:
+            self._storage.download(_place(wanted.content), aside)
+            with aside.open("rb") as opened:
+                arrived = hashlib.file_digest(opened, "sha256").hexdigest()
+            if arrived != wanted.content:
+                problems = Problems()
+                place = f"{self._storage.url}/{_place(wanted.content)}"
+                problems.add(place, "is damaged: its content has another hash", "Run the evaluation again.")
+                problems.stop_if_any()
+            os.utime(aside, (wanted.at, wanted.at))
+            aside.replace(entry)
+        finally:
+            aside.unlink(missing_ok=True)
+
+    def _entry(self, content: str) -> Path:
+        return self._state / _place(content)
+
+
+def _pointers(storage: ObjectStorage) -> Pointers:
+    if storage.can_create:
+        return ObjectPointers(storage)
+    if url := shared_database():
+        return DatabasePointers(url)
+    reason = f"{storage.protocol}:// cannot create an object only where there is none, so pointers need a database"
+    raise bad_value("store", reason, f"Set {DATABASE_VARIABLE} to a PostgreSQL that all machines share.")
+
+
+def _place(content: str) -> str:
+    return f"{OBJECTS}/{content[:2]}/{content}"
+
+
+def _decoded(text: str) -> SharedFolder:
+    return msgspec.json.decode(text, type=SharedFolder) if text else SharedFolder()
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.is_file() else ""
+
+
+def _link(source: Path, target: Path) -> None:
+    """Let a file have another name, in place of what had it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        os.link(source, aside)
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)
