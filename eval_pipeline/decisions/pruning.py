@@ -74,6 +74,7 @@ def superfluous_files(project: Project, keeping: Keeping, now: datetime.datetime
 def _of_suite(
     project: Project, store: Store, suite: str, keeping: Keeping, now: datetime.datetime
 ) -> Iterator[Superfluous]:
+    store.bring(suite, "evaluation.json")
     needed = _needed(project, store, suite)
     answers, golden = set(needed), set[str]()
     for folder in store.version_folders(suite):

@@ -17,7 +17,9 @@ from eval_pipeline.store import DATABASE_VARIABLE, is_dagster_shared
 
 INSTANCE_FILE = "dagster.yaml"
 DEFAULT_INSTANCE = Path(__file__).resolve().with_name(INSTANCE_FILE)
-MARK = f"# Written by eval-pipeline, because {DATABASE_VARIABLE} is set; {INSTANCE_FILE} of the project counts."
+MARK = (
+    f"# Written by eval-pipeline, because {DATABASE_VARIABLE} is set; {INSTANCE_FILE} of the project counts."
+)
 STORED = {"storage": {"postgres": {"postgres_url": {"env": DATABASE_VARIABLE}}}}
 UNKEPT_LOGS = {
     "compute_logs": {
@@ -73,7 +75,9 @@ def _configure_shared(file: Path, source: Path) -> None:
         if not any(name in configured(file) for name in STORAGES):
             wanted = "storage: {postgres: {postgres_url: {env: " + DATABASE_VARIABLE + "}}}"
             problems = Problems()
-            problems.add(file, f"keeps Dagster's storage here, but {DATABASE_VARIABLE} is set", f"Add: {wanted}")
+            problems.add(
+                file, f"keeps Dagster's storage here, but {DATABASE_VARIABLE} is set", f"Add: {wanted}"
+            )
             problems.stop_if_any()
         return
     settings = configured(source)

@@ -24,7 +24,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.secrets import keep_secret
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, MetaData, Table
+    from sqlalchemy import Column, Connection, Engine, MetaData, Table
     from sqlalchemy.dialects import postgresql, sqlite
     from sqlalchemy.engine import URL
     from sqlalchemy.types import TypeEngine
@@ -129,6 +129,15 @@ class Database:
                 number = zlib.crc32(what.encode()) - 2**31
                 connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NAMESPACE, number)))
             yield connection
+
+    def go_on_from_largest(self, connection: Connection, column: Column[int]) -> None:
+        """Let new rows have larger numbers than those that were given their own."""
+        from sqlalchemy import func, select
+
+        if self.is_postgres:  # SQLite does so by itself
+            sequence = func.pg_get_serial_sequence(column.table.name, column.name)
+            largest = select(func.coalesce(func.max(column), 0) + 1).scalar_subquery()
+            connection.execute(select(func.setval(sequence, largest, False)))
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An insert that can say what to do where the row is there already."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +44,7 @@ class ObjectStorage:
 
     @cached_property
     def can_create(self) -> bool:
-        """Whether an object can be created only where there is none: not every server of a kind keeps to it."""
+        """Whether an object can be created only where there is none: not every server keeps to it."""
         if self.protocol in LOCAL:
             return True
         if self.protocol not in CONDITIONAL:
@@ -104,6 +106,15 @@ class ObjectStorage:
                 self._files.rm_file(self._path(place))
             except FileNotFoundError:
                 return
+
+    def age(self, place: str) -> float:
+        """Seconds since an object was made; 0 where there is none any more."""
+        with self._told():
+            try:
+                made = self._files.modified(self._path(place))
+            except FileNotFoundError:
+                return 0.0
+        return time.time() - float(made.timestamp())
 
     def inside(self, folder: str) -> list[str]:
         """The names of the objects of a folder."""
@@ -169,7 +180,9 @@ class ObjectStorage:
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            remedy = f"See that it can be reached, to {STORE_VARIABLE} and to the credentials; then run again."
+            remedy = (
+                f"See that it can be reached, to {STORE_VARIABLE} and to the credentials; then run again."
+            )
             raise bad_value("store", f"{self.protocol}:// cannot be used: {reason}", remedy) from None
 
 
@@ -188,8 +201,6 @@ def _create_file(path: Path, content: bytes) -> bool:
 
 
 def _copy_file(file: Path, path: Path) -> None:
-    import shutil
-
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = _aside(path)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -11,10 +11,8 @@ from eval_pipeline.files import file_bytes, write_json
 from eval_pipeline.project import prefix_of
 from eval_pipeline.store.database import shared_database
 from eval_pipeline.store.pointers import DatabasePointers, Pointers, change
+from eval_pipeline.store.sharing import shared_files
 from eval_pipeline.store.tables import naming_damage
-
-if TYPE_CHECKING:
-    from eval_pipeline.store.sharing import SharedFiles
 
 FOLDER = "proposals"
 LARGEST = 2**20
@@ -49,18 +47,19 @@ class Proposals(Protocol):
         """What versions of a suite propose, in their order."""
 
 
-def proposals_of(state: Path, shared: SharedFiles | None) -> Proposals:
+def proposals_of(state: Path) -> Proposals:
     """The proposals of a state folder: in the database that machines share, else beside what they share."""
     if url := shared_database():
         return SharedProposals(DatabasePointers(url), state)
-    return SharedProposals(shared.pointers, state) if shared else ProposalFiles(state / FOLDER)
+    shared = shared_files(state)
+    return SharedProposals(shared.pointers, state) if shared else ProposalFiles(state)
 
 
 class ProposalFiles:
     """Proposals as files, one for each version."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, state: Path) -> None:
+        self._folder = state / FOLDER
 
     def keep(self, suite: str, version: str, proposal: Proposal | None) -> None:
         """Keep what a version proposes; None takes back what it proposed before."""

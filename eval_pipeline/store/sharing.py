@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
 
-from eval_pipeline.files import write_text
+from eval_pipeline.files import replacing, write_text
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import prefix_of
 from eval_pipeline.store.database import DATABASE_VARIABLE, shared_database
@@ -26,6 +27,9 @@ from eval_pipeline.store.objects import STORE_VARIABLE, ObjectStorage
 from eval_pipeline.store.pointers import DatabasePointers, ObjectPointers, Pointers, change
 
 OBJECTS = "objects"
+TOPS = ("golden", "outputs", "evaluations")
+"""What of a state folder is shared; the rest is made of it, or of the database."""
+FOLDERS = re.compile(rf"(?:^|/)(?:{'|'.join(TOPS)})/")
 SETTLED_SECONDS = 24 * 3600.0
 """An object that nothing names and that is as old as this is of nobody who is about to name it."""
 
@@ -46,9 +50,14 @@ class SharedFolder(msgspec.Struct):
 
 
 def shared_files(state: Path) -> SharedFiles | None:
-    """The store that the environment names for a state folder; None where the state folder is all there is."""
+    """The store that the environment names for a state folder; None where the folder is all there is."""
     url = os.environ.get(STORE_VARIABLE)
     return SharedFiles(state, ObjectStorage(url)) if url else None
+
+
+def is_store_shared() -> bool:
+    """Whether the environment names a store that several machines share."""
+    return bool(os.environ.get(STORE_VARIABLE))
 
 
 class SharedFiles:
@@ -82,7 +91,7 @@ class SharedFiles:
             known = _decoded(text)
             known.files |= files
             known.latest = latest or known.latest
-            return msgspec.json.encode(known, order="deterministic").decode()
+            return _encoded(known)
 
         change(self._pointers, self._name(folder), with_files)
 
@@ -92,8 +101,8 @@ class SharedFiles:
         names = self._pointers.names(prefix)
         return sorted({name.removeprefix(prefix).partition("/")[0] for name in names})
 
-    def files(self, folder: Path) -> list[str]:
-        """The names of the files of a folder."""
+    def current(self, folder: Path) -> list[str]:
+        """The names of the files of a folder that are shared already."""
         return sorted(self._folder(folder).files)
 
     def forget(self, path: Path) -> None:
@@ -102,13 +111,34 @@ class SharedFiles:
         for each in [name, *self._pointers.names(f"{name}/")]:
             self._pointers.drop(each)
 
-        def without(text: str) -> str:
-            known = _decoded(text)
-            known.files.pop(path.name, None)
-            return msgspec.json.encode(known, order="deterministic").decode()
-
         if path.name in self._folder(path.parent).files:
-            change(self._pointers, self._name(path.parent), without)
+            change(self._pointers, self._name(path.parent), lambda text: _without(text, {path.name}))
+
+    def forget_older(self, names: Collection[str], before: float, *, dry: bool = False) -> int:
+        """Share files of such names no longer that were shared before a moment; how many these are."""
+        count = 0
+        for folder in self._pointers.names(self._name(self._state / "evaluations") + "/"):
+            pointer = self._pointers.get(folder)
+            files = _decoded(pointer.text if pointer else "").files
+            old = {name for name in names if name in files and files[name].at < before}
+            count += len(old)
+            if old and not dry:
+                change(self._pointers, folder, lambda text, old=old: _without(text, old))
+        return count
+
+    def sweep(self) -> int:
+        """Delete objects that no folder names any more, and say how many; those of hosts' prefixes, too."""
+        named = {
+            file.content
+            for name in self._pointers.names("")
+            if (pointer := self._pointers.get(name)) and FOLDERS.search(name)
+            for file in _decoded(pointer.text).files.values()
+        }
+        unnamed = [each for each in self._storage.below(OBJECTS) if each.rpartition("/")[2] not in named]
+        settled = [each for each in unnamed if self._storage.age(each) >= SETTLED_SECONDS]
+        for place in settled:
+            self._storage.delete(place)
+        return len(settled)
 
     def _name(self, folder: Path) -> str:
         return "/".join((*self._above, *folder.relative_to(self._state).parts))
@@ -161,12 +191,46 @@ class SharedFiles:
         return self._state / _place(content)
 
 
+class SharedCopies:
+    """Files whose names tell their content: they are the same on every machine, and need no pointer."""
+
+    def __init__(self, state: Path, storage: ObjectStorage) -> None:
+        self._state = state
+        self._storage = storage
+        self._above = prefix_of(state)
+
+    @classmethod
+    def of(cls, state: Path) -> SharedCopies | None:
+        """Those of a state folder, where the environment names a store for them."""
+        url = os.environ.get(STORE_VARIABLE)
+        return cls(state, ObjectStorage(url)) if url else None
+
+    def give(self, file: Path, path: Path) -> None:
+        """Share a file under the path that it will have."""
+        if not self._storage.has(place := self._place(path)):
+            self._storage.upload(file, place)
+
+    def take(self, path: Path) -> None:
+        """Have a file here; it appears whole, or not at all."""
+        with replacing(path) as aside:
+            self._storage.download(self._place(path), aside)
+
+    def forget(self, path: Path) -> None:
+        """Share a file no longer."""
+        self._storage.delete(self._place(path))
+
+    def _place(self, path: Path) -> str:
+        return "/".join((*self._above, *path.relative_to(self._state).parts))
+
+
 def _pointers(storage: ObjectStorage) -> Pointers:
     if storage.can_create:
         return ObjectPointers(storage)
     if url := shared_database():
         return DatabasePointers(url)
-    reason = f"{storage.protocol}:// cannot create an object only where there is none, so pointers need a database"
+    reason = (
+        f"{storage.protocol}:// cannot create an object only where there is none, so pointers need a database"
+    )
     raise bad_value("store", reason, f"Set {DATABASE_VARIABLE} to a PostgreSQL that all machines share.")
 
 
@@ -176,6 +240,16 @@ def _place(content: str) -> str:
 
 def _decoded(text: str) -> SharedFolder:
     return msgspec.json.decode(text, type=SharedFolder) if text else SharedFolder()
+
+
+def _encoded(folder: SharedFolder) -> str:
+    return msgspec.json.encode(folder, order="deterministic").decode()
+
+
+def _without(text: str, names: Collection[str]) -> str:
+    known = _decoded(text)
+    known.files = {name: file for name, file in known.files.items() if name not in names}
+    return _encoded(known)
 
 
 def _text(file: Path) -> str:

@@ -7,7 +7,7 @@ shared, and what is opened is brought here first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -22,7 +22,7 @@ from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
 from eval_pipeline.store.names import LATEST, PAGE, TWIN
 from eval_pipeline.store.proposals import Proposal, Proposals, proposals_of
-from eval_pipeline.store.sharing import SharedFiles, shared_files
+from eval_pipeline.store.sharing import TOPS, SharedFiles, shared_files
 from eval_pipeline.store.tables import AnswerTable, GoldenTable, naming_damage, read_table, write_table
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Store:
 
     @cached_property
     def _proposals(self) -> Proposals:
-        return proposals_of(self._root, self._shared)
+        return proposals_of(self._root)
 
     def _take(self, folder: Path, *names: str) -> None:
         """Have files of a folder here, as all machines have them."""
@@ -103,10 +103,49 @@ class Store:
             (folder / name).mkdir(parents=True, exist_ok=True)
         return _folders(folder)
 
-    def forget(self, path: Path) -> None:
-        """Let no machine have a file or a folder of the store any more; the one that is here stays."""
-        if self._shared and path.is_relative_to(self._root):
-            self._shared.forget(path)
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Let no machine have files and folders of the store any more; those that are here stay."""
+        if self._shared:
+            for path in paths:
+                if path.is_relative_to(self._root) and path.relative_to(self._root).parts[0] in TOPS:
+                    self._shared.forget(path)
+            self._shared.sweep()
+
+    def forget_reports(self, before: float, *, dry: bool = False) -> int:
+        """Let no machine have reports from before a moment any more; how many files these are."""
+        if not self._shared:
+            return 0
+        count = self._shared.forget_older((PAGE, TWIN), before, dry=dry)
+        if not dry:
+            self._shared.sweep()
+        return count
+
+    def bring(self, suite: str, name: str) -> None:
+        """Have a file of every evaluation of a suite here, wherever it was made."""
+        if self._shared:
+            for folder in self.version_folders(suite):
+                self._take(folder)
+                for evaluation in self._inside(folder):
+                    self._take(evaluation, name)
+
+    def share_all(self) -> tuple[int, int]:
+        """Let all machines have what is here; how many files were shared, and how many had been."""
+        shared, before = 0, 0
+        for folder in self._kept_folders() if self._shared else ():
+            assert self._shared
+            names = [path.name for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."]
+            known = self._shared.current(folder)
+            fresh = [name for name in names if name != LATEST and name not in known]
+            if fresh or (latest_in(folder) and not known):
+                self._shared.give(folder, fresh, latest_in(folder) if not known else "")
+            shared, before = shared + len(fresh), before + len(known)
+        return shared, before
+
+    def _kept_folders(self) -> list[Path]:
+        """The folders here that hold files of the store, the innermost first: what names them comes last."""
+        tops = (self._root / name for name in TOPS)
+        found = (folder for top in tops for folder in top.rglob("*") if folder.is_dir())
+        return sorted(found, key=lambda folder: (-len(folder.parts), folder))
 
     def golden_folder(self, suite: str) -> Path:
         """Where the golden tables of a suite are."""
@@ -122,7 +161,7 @@ class Store:
 
     def suites(self) -> list[str]:
         """The suites that left something here."""
-        folders = (self._root / name for name in ("golden", "outputs", "evaluations"))
+        folders = (self._root / name for name in TOPS)
         return sorted({path.name for folder in folders for path in self._inside(folder)})
 
     def version_folders(self, suite: str) -> list[Path]:
@@ -217,6 +256,10 @@ class Store:
         write_json(folder / name, record)
         self._give(folder, name)
 
+    def bring_report(self, suite: str, version: str, evaluation: str) -> None:
+        """Have the report of an evaluation here, as page and as text, wherever it was made."""
+        self._take(self.evaluations_folder(suite, version) / evaluation, PAGE, TWIN)
+
     def report_path(self, identity: Identity) -> Path:
         """Where the report of an evaluation is."""
         return self._folder_of(identity) / TWIN
@@ -241,9 +284,8 @@ class Store:
 
     def identities(self, suite: str) -> list[Identity]:
         """What identifies every evaluation of a suite that is still there, the latest first."""
-        folders = [folder for each in self.version_folders(suite) for folder in self._inside(each)]
-        for folder in folders:
-            self._take(folder, "identity.json")
+        self.bring(suite, "identity.json")
+        folders = [folder for each in self.version_folders(suite) for folder in _folders(each)]
         files = [file for folder in folders if (file := folder / "identity.json").is_file()]
         ordered = sorted(files, key=lambda file: (-file.stat().st_mtime_ns, str(file)))
         return [each for file in ordered if (each := _read(file, Identity))]
