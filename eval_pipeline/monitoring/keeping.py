@@ -2,8 +2,9 @@
 
 Segments are Parquet files named by the hash of their content, in `<state>/events/<suite>/<day>/`, and in
 `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
-those that count; any other file was left by a process that was killed. The same request may lie in several segments: it is reading that counts it once, by
-its id within its hour, so that no order and no repetition of files changes a figure.
+those that count; any other file was left by a process that was killed. The same request may lie in several
+segments: it is reading that counts it once, by its id within its hour, so that no order and no repetition of
+files changes a figure.
 """
 
 from __future__ import annotations
