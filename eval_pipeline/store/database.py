@@ -72,7 +72,7 @@ def is_dagster_shared() -> bool:
         return False
     if not named.startswith("postgresql://"):
         remedy = "Write postgresql://user:password@host/database: Dagster has a driver of its own."
-        raise bad_value(DATABASE_VARIABLE, f"names the driver {url.get_driver_name()}", remedy)
+        raise bad_value(DATABASE_VARIABLE, f"begins with {url.drivername}://", remedy)
     return True
 
 
