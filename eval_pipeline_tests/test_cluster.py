@@ -31,7 +31,7 @@ def told() -> Iterator[tuple[str, list[Any]]]:
     messages: list[Any] = []
 
     class Listener(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             messages.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(200)
             self.end_headers()
