@@ -25,8 +25,8 @@ from eval_pipeline.store.names import PAGE, TWIN
 from eval_pipeline.store.objects import STORE_VARIABLE
 from eval_pipeline.store.proposals import Proposal, ProposalFiles, proposals_of
 from eval_pipeline.store.published import DASHBOARD, WEEKLY, Shelf, note_address, report_shelf
-from eval_pipeline.store.sharing import SharedCopies, is_store_shared
-from eval_pipeline.store.state import LARGEST_RECORD, Compared, Scored, Store, latest_in
+from eval_pipeline.store.sharing import SharedCopies, is_store_shared, shared_files
+from eval_pipeline.store.state import LARGEST_RECORD, Compared, Scored, Store
 from eval_pipeline.store.tables import (
     ANSWER_COLUMNS,
     GOLDEN_COLUMNS,
@@ -43,7 +43,8 @@ __all__ = [
     "Database", "GoldenFacts", "GoldenTable", "History", "Proposal", "ProposalFiles", "Scored",
     "SharedCopies", "Shelf", "Store", "Stored", "baseline_file", "baseline_side", "database_file",
     "database_url", "embedded_database", "export", "history_table", "is_dagster_shared",
-    "is_database_shared", "is_store_shared", "keep_baseline", "latest_in", "note_address", "point_of",
-    "proposals_of", "read_baseline", "read_baselines", "report_shelf", "shared_database", "text_type",
+    "is_database_shared", "is_store_shared", "keep_baseline", "note_address", "point_of",
+    "proposals_of", "read_baseline", "read_baselines", "report_shelf", "shared_database", "shared_files",
+    "text_type",
 ]
 # fmt: on

@@ -70,13 +70,18 @@ class SharedFiles:
         self._above = prefix_of(state)
 
     @property
+    def keeps_pointers(self) -> bool:
+        """Whether pointers lie in the object storage itself, and not in the database."""
+        return self._storage.can_create
+
+    @property
     def pointers(self) -> Pointers:
         """Where folders are named, and what else is small and moves."""
         return self._pointers
 
     def take(self, folder: Path, *names: str) -> None:
         """Have some files of a folder here as they are now, and the pointer to its latest."""
-        known = self._folder(folder)
+        known = self.folder(folder)
         if known.latest and _text(folder / LATEST) != known.latest:
             write_text(folder / LATEST, known.latest)
         for name in names:
@@ -101,17 +106,13 @@ class SharedFiles:
         names = self._pointers.names(prefix)
         return sorted({name.removeprefix(prefix).partition("/")[0] for name in names})
 
-    def current(self, folder: Path) -> list[str]:
-        """The names of the files of a folder that are shared already."""
-        return sorted(self._folder(folder).files)
-
     def forget(self, path: Path) -> None:
         """Share a file or a folder no longer."""
         name = self._name(path)
         for each in [name, *self._pointers.names(f"{name}/")]:
             self._pointers.drop(each)
 
-        if path.name in self._folder(path.parent).files:
+        if path.name in self.folder(path.parent).files:
             change(self._pointers, self._name(path.parent), lambda text: _without(text, {path.name}))
 
     def forget_older(self, names: Collection[str], before: float, *, dry: bool = False) -> int:
@@ -143,7 +144,8 @@ class SharedFiles:
     def _name(self, folder: Path) -> str:
         return "/".join((*self._above, *folder.relative_to(self._state).parts))
 
-    def _folder(self, folder: Path) -> SharedFolder:
+    def folder(self, folder: Path) -> SharedFolder:
+        """What is shared of a folder."""
         pointer = self._pointers.get(self._name(folder))
         return _decoded(pointer.text if pointer else "")
 

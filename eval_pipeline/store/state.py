@@ -134,11 +134,12 @@ class Store:
         for folder in self._kept_folders() if self._shared else ():
             assert self._shared
             names = [path.name for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."]
-            known = self._shared.current(folder)
-            fresh = [name for name in names if name != LATEST and name not in known]
-            if fresh or (latest_in(folder) and not known):
-                self._shared.give(folder, fresh, latest_in(folder) if not known else "")
-            shared, before = shared + len(fresh), before + len(known)
+            known = self._shared.folder(folder)
+            fresh = [name for name in names if name != LATEST and name not in known.files]
+            latest = "" if known.latest else _latest_in(folder)
+            if fresh or latest:
+                self._shared.give(folder, fresh, latest)
+            shared, before = shared + len(fresh), before + len(known.files)
         return shared, before
 
     def _kept_folders(self) -> list[Path]:
@@ -329,7 +330,7 @@ class Store:
         """The name of what is the latest in a folder, on whatever machine; blank where nothing is."""
         self._take(folder)
         with naming_damage(folder):
-            return latest_in(folder)
+            return _latest_in(folder)
 
     def _open_latest(self, folder: Path, open_: Callable[[Path], T]) -> T | None:
         name = self.latest_in(folder)
@@ -347,8 +348,7 @@ class Store:
         return _read(folder / name, record_type)
 
 
-def latest_in(folder: Path) -> str:
-    """The name of what is the latest in a folder; blank where nothing is."""
+def _latest_in(folder: Path) -> str:
     pointer = folder / LATEST
     if not pointer.is_file():
         return ""

@@ -15,7 +15,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.stages import Workbench, answer_cases, load_golden
 from eval_pipeline.store import Store
 from eval_pipeline.store.objects import STORE_VARIABLE, ObjectStorage
-from eval_pipeline.store.sharing import OBJECTS, SharedFiles
+from eval_pipeline.store.sharing import OBJECTS, SharedFiles, SharedFolder
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.object_storage import S3
 
@@ -28,18 +28,23 @@ class Machine(SharedFiles):
     def __init__(self, state: Path, url: str) -> None:
         super().__init__(state, ObjectStorage(url))
         self.state = state
-        self.folder = state / "outputs" / "toy" / "v1"
-        self.folder.mkdir(parents=True)
+        self.place = state / "outputs" / "toy" / "v1"
+        self.place.mkdir(parents=True)
+
+    @property
+    def shared(self) -> SharedFolder:
+        """What is shared of it."""
+        return self.folder(self.place)
 
     def write(self, content: bytes) -> None:
         """Write a file as the store does: whole, in place of what was there."""
-        (self.folder / "aside").write_bytes(content)
-        (self.folder / "aside").replace(self.folder / NAME)
+        (self.place / "aside").write_bytes(content)
+        (self.place / "aside").replace(self.place / NAME)
 
     def read(self) -> bytes:
         """The file as all machines have it."""
-        self.take(self.folder, NAME)
-        return (self.folder / NAME).read_bytes()
+        self.take(self.place, NAME)
+        return (self.place / NAME).read_bytes()
 
 
 @pytest.fixture
@@ -51,9 +56,9 @@ def machines(tmp_path: Path, store_url: str) -> tuple[Machine, Machine]:
 def test_a_file_and_what_is_the_latest_reach_the_other_machine(machines: tuple[Machine, Machine]) -> None:
     one, other = machines
     one.write(b"first")
-    one.give(one.folder, [NAME], latest=NAME)
+    one.give(one.place, [NAME], latest=NAME)
     assert other.read() == b"first"
-    assert (other.folder / "latest").read_text() == NAME
+    assert (other.place / "latest").read_text() == NAME
     assert other.folders(other.state / "outputs") == ["toy"]
     assert other.folders(other.state / "outputs" / "toy") == ["v1"]
 
@@ -63,24 +68,24 @@ def test_a_copy_that_is_out_of_date_is_replaced_and_own_work_is_not(
 ) -> None:
     one, other = machines
     one.write(b"first")
-    one.give(one.folder, [NAME])
+    one.give(one.place, [NAME])
     assert other.read() == b"first"
     one.write(b"second")
     assert one.read() == b"second", "it was not shared yet"
     assert other.read() == b"first"
-    one.give(one.folder, [NAME])
+    one.give(one.place, [NAME])
     assert other.read() == b"second"
     other.write(b"first")
-    other.give(other.folder, [NAME])
+    other.give(other.place, [NAME])
     assert one.read() == b"first", "the same content as before is found again"
 
 
 def test_two_machines_add_to_one_folder(machines: tuple[Machine, Machine]) -> None:
     for number, machine in enumerate(machines):
-        (machine.folder / f"{number}.parquet").write_bytes(b"%d" % number)
-        machine.give(machine.folder, [f"{number}.parquet"])
+        (machine.place / f"{number}.parquet").write_bytes(b"%d" % number)
+        machine.give(machine.place, [f"{number}.parquet"])
     for machine in machines:
-        assert machine.current(machine.folder) == ["0.parquet", "1.parquet"]
+        assert sorted(machine.shared.files) == ["0.parquet", "1.parquet"]
 
 
 def test_what_is_forgotten_is_swept_once_it_is_old(
@@ -88,29 +93,29 @@ def test_what_is_forgotten_is_swept_once_it_is_old(
 ) -> None:
     one, other = machines
     one.write(b"forgotten")
-    one.give(one.folder, [NAME], latest=NAME)
-    (one.folder / "stays").write_bytes(b"stays")
-    one.give(one.folder, ["stays"])
-    one.forget(one.folder / NAME)
-    assert other.current(other.folder) == ["stays"]
+    one.give(one.place, [NAME], latest=NAME)
+    (one.place / "stays").write_bytes(b"stays")
+    one.give(one.place, ["stays"])
+    one.forget(one.place / NAME)
+    assert sorted(other.shared.files) == ["stays"]
     assert one.sweep() == 0, "somebody may be about to name it again"
     monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
     assert one.sweep() == 1
-    other.take(other.folder, "stays")
-    assert (other.folder / "stays").read_bytes() == b"stays"
+    other.take(other.place, "stays")
+    assert (other.place / "stays").read_bytes() == b"stays"
 
 
 def test_an_object_that_is_damaged_is_refused_and_leaves_nothing(machines: tuple[Machine, Machine]) -> None:
     one, other = machines
     one.write(b"whole")
-    one.give(one.folder, [NAME])
+    one.give(one.place, [NAME])
     storage = one._storage
     (place,) = storage.below(OBJECTS)
     (one.state / "damaged").write_bytes(b"wholE")
     storage.upload(one.state / "damaged", place)
     with pytest.raises(BadInput, match="is damaged: its content has another hash"):
         other.read()
-    assert not (other.folder / NAME).exists()
+    assert not (other.place / NAME).exists()
     assert not [path for path in (other.state / OBJECTS).rglob("*") if path.is_file()]
 
 
@@ -122,7 +127,7 @@ def test_a_fault_on_the_way_changes_nothing(s3: S3, tmp_path: Path, method: str,
     for number, content in enumerate((os.urandom(200_000), b"second")):
         one.write(content)
         s3.faults.fail(method, fault)
-        one.give(one.folder, [NAME], latest=NAME)
+        one.give(one.place, [NAME], latest=NAME)
         s3.faults.fail(method, fault)
         assert other.read() == content, number
 
@@ -147,7 +152,7 @@ def _give_and_die(state: Path, url: str, request: int) -> None:
 
     for name in ("has", "upload", "create", "read", "inside"):
         dying(name)
-    machine.give(machine.folder, [NAME], latest=NAME)
+    machine.give(machine.place, [NAME], latest=NAME)
 
 
 def test_who_is_killed_half_way_leaves_the_old_or_the_new(s3: S3, tmp_path: Path) -> None:
@@ -157,13 +162,13 @@ def test_who_is_killed_half_way_leaves_the_old_or_the_new(s3: S3, tmp_path: Path
         reader = Machine(tmp_path / f"reader-{request}", url)
         writer = Machine(tmp_path / f"writer-{request}", url)
         writer.write(b"old")
-        writer.give(writer.folder, [NAME], latest=NAME)
+        writer.give(writer.place, [NAME], latest=NAME)
         process = context.Process(target=_give_and_die, args=(tmp_path / f"dying-{request}", url, request))
         process.start()
         process.join()
         assert reader.read() in (b"old", b"new")
         writer.write(b"newest")
-        writer.give(writer.folder, [NAME])
+        writer.give(writer.place, [NAME])
         assert reader.read() == b"newest", "nothing that was left behind is in the way"
 
 
