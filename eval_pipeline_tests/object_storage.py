@@ -89,7 +89,7 @@ def s3_server() -> Iterator[S3]:
             pytest.skip(f"the Python package {package} is not installed")
     import boto3
     import s3fs
-    from moto.server import DomainDispatcherApplication, create_backend_app
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import WSGIRequestHandler, make_server
 
     class Quiet(WSGIRequestHandler):

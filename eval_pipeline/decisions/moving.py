@@ -46,7 +46,7 @@ def move_database(state: Path, url: str) -> list[Moved]:
     """Move the tables of a state folder's database to another database; proposals are files there."""
     if database_file(embedded := embedded_database(state)) == database_file(url):
         return []
-    moved = []
+    moved: list[Moved] = []
     if (file := database_file(embedded)) and file.exists():
         for metadata in _all_tables():
             old, new = Database(embedded, metadata), Database(url, metadata)

@@ -180,9 +180,7 @@ class ObjectStorage:
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            remedy = (
-                f"See that it can be reached, to {STORE_VARIABLE} and to the credentials; then run again."
-            )
+            remedy = f"See to its server, to {STORE_VARIABLE} and to the credentials; then run again."
             raise bad_value("store", f"{self.protocol}:// cannot be used: {reason}", remedy) from None
 
 

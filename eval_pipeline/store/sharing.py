@@ -8,6 +8,7 @@ having another entry, and a file with one name is work of this machine that was 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -113,7 +114,7 @@ class SharedFiles:
             self._pointers.drop(each)
 
         if path.name in self.folder(path.parent).files:
-            change(self._pointers, self._name(path.parent), lambda text: _without(text, {path.name}))
+            change(self._pointers, self._name(path.parent), functools.partial(_without, names={path.name}))
 
     def forget_older(self, names: Collection[str], before: float, *, dry: bool = False) -> int:
         """Share files of such names no longer that were shared before a moment; how many these are."""
@@ -124,7 +125,7 @@ class SharedFiles:
             old = {name for name in names if name in files and files[name].at < before}
             count += len(old)
             if old and not dry:
-                change(self._pointers, folder, lambda text, old=old: _without(text, old))
+                change(self._pointers, folder, functools.partial(_without, names=old))
         return count
 
     def sweep(self) -> int:

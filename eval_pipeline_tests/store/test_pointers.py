@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -54,10 +55,14 @@ def test_names_are_listed_by_how_they_begin(pointers: Pointers) -> None:
     assert pointers.get("a/b") == (1, "a/b")
 
 
+def with_word(text: str, word: str) -> str:
+    return text + word
+
+
 def test_no_move_is_lost_where_many_move(pointers: Pointers) -> None:
     def move_often(mover: int) -> None:
         for number in range(MOVES):
-            change(pointers, "shared", lambda text, word=f"{mover}.{number} ": text + word)
+            change(pointers, "shared", functools.partial(with_word, word=f"{mover}.{number} "))
 
     with ThreadPoolExecutor(THREADS) as threads:
         list(threads.map(move_often, range(THREADS)))
