@@ -159,7 +159,7 @@ def cluster(folder: Path, projects: Mapping[str, Path], **more: str) -> Iterator
     with ExitStack() as stack:
         postgres, storage = stack.enter_context(postgres_server()), stack.enter_context(s3_server())
         shared = {
-            "EVAL_PIPELINE_DATABASE": postgres.new_schema(driver="postgresql"),
+            "EVAL_PIPELINE_DATABASE": postgres.new_schema(driver="postgresql+psycopg2"),
             "EVAL_PIPELINE_STORE": storage.new_folder(),
             **storage.environment,
             **more,

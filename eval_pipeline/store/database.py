@@ -42,7 +42,7 @@ MOST_POOLS = 4
 
 _LOCK_NAMESPACE = 0x6A6F7572
 _ONLY_READS = "journal_only_reads"
-_POSTGRES_DRIVER = "postgresql+psycopg"
+_POSTGRES_DRIVER, _DAGSTER_DRIVER = "postgresql+psycopg", "postgresql+psycopg2"
 
 
 def database_url(project: Project) -> str:
@@ -68,11 +68,11 @@ def is_database_shared() -> bool:
 def is_dagster_shared() -> bool:
     """Whether Dagster's own storage, too, lies in a PostgreSQL that the environment names."""
     named = os.environ.get(DATABASE_VARIABLE)
-    if not named or not _is_postgres(url := _parsed(named)):
+    if not named or not _is_postgres(_parsed(named)):
         return False
-    if not named.startswith("postgresql://"):
-        remedy = "Write postgresql://user:password@host/database: Dagster has a driver of its own."
-        raise bad_value(DATABASE_VARIABLE, f"begins with {url.drivername}://", remedy)
+    if not named.startswith(f"{_DAGSTER_DRIVER}://"):
+        remedy = f"Write {_DAGSTER_DRIVER}://user:password@host/database: Dagster knows that driver alone."
+        raise bad_value(DATABASE_VARIABLE, "names no driver that Dagster knows", remedy)
     return True
 
 
@@ -213,7 +213,7 @@ def _parsed(text: str) -> URL:
         if text.count("@") > 1 or "@" in f"{url.host}{url.database}":
             percent = "Write @, : and / in a user's name or password as %40, %3A and %2F."
             raise bad_value("journal", "is not a database's URL", percent)
-        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER):
+        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER, _DAGSTER_DRIVER):
             raise bad_value(
                 "journal", "names another driver than psycopg", "Write postgresql://… without it."
             )

@@ -12,7 +12,7 @@ from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store.database import DATABASE_VARIABLE
 
-URL = "postgresql://user:s3cr3t-word@host/database"
+URL = "postgresql+psycopg2://user:s3cr3t-word@host/database"
 
 
 @pytest.fixture
@@ -55,10 +55,12 @@ def test_a_file_that_a_person_wrote_stays(project: Project, monkeypatch: pytest.
     assert "Add: storage: {postgres: {postgres_url: {env: EVAL_PIPELINE_DATABASE}}}" in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["postgresql+psycopg://user@host/database", "postgres://user@host/database"])
+@pytest.mark.parametrize(
+    "url", ["postgresql+psycopg://user@host/database", "postgresql://user@host/database"]
+)
 def test_a_driver_that_dagster_does_not_use_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv(DATABASE_VARIABLE, url)
-    with pytest.raises(BadInput, match="Dagster has a driver of its own"):
+    with pytest.raises(BadInput, match="Dagster knows that driver alone"):
         configure_instance(project)

@@ -37,7 +37,7 @@ def test_a_project_moves_to_postgresql_and_goes_on_there(
     with open_instance(toy) as instance:
         before = told(instance)
     assert len(before) == 1
-    url = postgres.new_schema(driver="postgresql")
+    url = postgres.new_schema(driver="postgresql+psycopg2")
     monkeypatch.setenv(DATABASE_VARIABLE, url)
     for moved in (1, 0):
         done = command(toy, "move-state")
