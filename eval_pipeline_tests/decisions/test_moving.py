@@ -77,7 +77,7 @@ def count(moved: list[Moved], number: Callable[[Moved], int]) -> dict[str, int]:
 
 
 def test_everything_arrives_once_however_often_it_is_moved(tmp_path: Path, moved_to: str) -> None:
-    state = tmp_path / "state"
+    state = tmp_path / "here"
     fill(state, 1)
     ProposalFiles(state).keep("toy", "v2", PROPOSAL)
     first = move_database(state, moved_to)
@@ -108,7 +108,7 @@ def test_everything_arrives_once_however_often_it_is_moved(tmp_path: Path, moved
 
 
 def test_what_was_used_meanwhile_stays_and_numbers_go_on(tmp_path: Path, moved_to: str) -> None:
-    state = tmp_path / "state"
+    state = tmp_path / "here"
     fill(tmp_path / "other", 7, moved_to)
     fill(state, 1)
     (incidents,) = [each for each in move_database(state, moved_to) if each.kind == "alert_incidents"]
@@ -121,7 +121,7 @@ def test_what_was_used_meanwhile_stays_and_numbers_go_on(tmp_path: Path, moved_t
 
 
 def test_an_incident_that_ended_since_ends_there_too(tmp_path: Path, moved_to: str) -> None:
-    state = tmp_path / "state"
+    state = tmp_path / "here"
     fill(state, 1)
     move_database(state, moved_to)
     with Incidents(embedded_database(state), lambda: 5000.0) as incidents:
@@ -135,7 +135,7 @@ def test_an_incident_that_ended_since_ends_there_too(tmp_path: Path, moved_to: s
 
 
 def test_a_claim_there_gives_way_to_an_answer(tmp_path: Path, moved_to: str) -> None:
-    state = tmp_path / "state"
+    state = tmp_path / "here"
     fill(state, 1)
     with Journal.open(moved_to) as journal:
         assert claim(journal, ["key-1"]) == {"key-1": True}
