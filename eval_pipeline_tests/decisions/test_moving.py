@@ -67,9 +67,14 @@ def rows(url: str) -> dict[str, list[Any]]:
             kept = ", ".join(f'"{each}"' for each in sorted(columns) if each not in ("number", "taken_at"))
             where = " WHERE answered_at IS NOT NULL" if name == "journal_calls" else ""
             all_rows = connection.execute(text(f'SELECT {kept} FROM "{name}"{where}'))  # noqa: S608
-            found[name] = sorted(map(repr, all_rows))
+            found[name] = sorted(repr([_plain(each) for each in row]) for row in all_rows)
     engine.dispose()
     return {name: each for name, each in found.items() if name not in ("journal_holders", "store_pointers")}
+
+
+def _plain(value: Any) -> Any:
+    """A value as SQLite has it."""
+    return int(value) if isinstance(value, bool) else value
 
 
 def count(moved: list[Moved], number: Callable[[Moved], int]) -> dict[str, int]:
