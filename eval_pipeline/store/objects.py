@@ -107,13 +107,13 @@ class ObjectStorage:
             except FileNotFoundError:
                 return
 
-    def age(self, place: str) -> float:
-        """Seconds since an object was made; 0 where there is none any more."""
+    def age(self, place: str) -> float | None:
+        """Seconds since an object was made; None where there is none."""
         with self._told():
             try:
                 made = self._files.modified(self._path(place))
             except FileNotFoundError:
-                return 0.0
+                return None
         return time.time() - float(made.timestamp())
 
     def inside(self, folder: str) -> list[str]:

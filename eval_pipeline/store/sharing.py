@@ -112,7 +112,6 @@ class SharedFiles:
         name = self._name(path)
         for each in [name, *self._pointers.names(f"{name}/")]:
             self._pointers.drop(each)
-
         if path.name in self.folder(path.parent).files:
             change(self._pointers, self._name(path.parent), functools.partial(_without, names={path.name}))
 
@@ -137,9 +136,12 @@ class SharedFiles:
             for file in _decoded(pointer.text).files.values()
         }
         unnamed = [each for each in self._storage.below(OBJECTS) if each.rpartition("/")[2] not in named]
-        settled = [each for each in unnamed if self._storage.age(each) >= SETTLED_SECONDS]
+        settled = [each for each in unnamed if (self._storage.age(each) or 0.0) >= SETTLED_SECONDS]
         for place in settled:
             self._storage.delete(place)
+        for entry in (self._state / OBJECTS).glob("*/*"):
+            if entry.stat().st_nlink == 1:  # no folder here has it any more
+                entry.unlink(missing_ok=True)
         return len(settled)
 
     def _name(self, folder: Path) -> str:
@@ -154,7 +156,8 @@ class SharedFiles:
         with file.open("rb") as opened:
             content = hashlib.file_digest(opened, "sha256").hexdigest()
         place = _place(content)
-        if not self._storage.has(place):
+        age = self._storage.age(place)
+        if age is None or age >= SETTLED_SECONDS / 2:  # or somebody might just be sweeping it away
             self._storage.upload(file, place)
         entry = self._entry(content)
         if not entry.exists():
@@ -171,7 +174,11 @@ class SharedFiles:
             return
         if not entry.exists():
             self._download(wanted, entry)
-        _link(entry, file)
+        try:
+            _link(entry, file)
+        except FileNotFoundError:  # somebody swept before it had a second name
+            self._download(wanted, entry)
+            _link(entry, file)
 
     def _download(self, wanted: SharedFile, entry: Path) -> None:
         entry.parent.mkdir(parents=True, exist_ok=True)
@@ -242,7 +249,11 @@ def _place(content: str) -> str:
 
 
 def _decoded(text: str) -> SharedFolder:
-    return msgspec.json.decode(text, type=SharedFolder) if text else SharedFolder()
+    try:
+        return msgspec.json.decode(text, type=SharedFolder) if text else SharedFolder()
+    except msgspec.MsgspecError as error:
+        remedy = "Delete it, and run again."
+        raise bad_value("store", f"a pointer is damaged: {error}", remedy) from None
 
 
 def _encoded(folder: SharedFolder) -> str:

@@ -100,7 +100,10 @@ def test_what_is_forgotten_is_swept_once_it_is_old(
     assert sorted(other.shared.files) == ["stays"]
     assert one.sweep() == 0, "somebody may be about to name it again"
     monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
+    assert [entry.read_bytes() for entry in (one.state / OBJECTS).glob("*/*")] != [b"stays"]
+    (one.place / NAME).unlink()
     assert one.sweep() == 1
+    assert [entry.read_bytes() for entry in (one.state / OBJECTS).glob("*/*")] == [b"stays"]
     other.take(other.place, "stays")
     assert (other.place / "stays").read_bytes() == b"stays"
 
