@@ -20,6 +20,8 @@ from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.object_storage import S3
 
 NAME = "one.parquet"
+STEPS = ("upload", "read", "create", "inside")
+"""What happens, one after the other, where a file is shared; a listing comes before and after the move."""
 
 
 class Machine(SharedFiles):
@@ -135,44 +137,38 @@ def test_a_fault_on_the_way_changes_nothing(s3: S3, tmp_path: Path, method: str,
         assert other.read() == content, number
 
 
-def _give_and_die(state: Path, url: str, request: int) -> None:
-    """Share a file, and be killed at one of the requests."""
-    machine, seen = Machine(state, url), 0
+def _give_and_die(state: Path, url: str, step: str) -> None:
+    """Share a file, and be killed before one of the steps."""
+    machine = Machine(state, url)
     machine.write(b"new")
-    storage = machine._storage
+    real, calls = getattr(ObjectStorage, step), 0
 
-    def dying(name: str) -> None:
-        real = getattr(type(storage), name)
+    def dying(self: ObjectStorage, *given: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == (2 if step == "inside" else 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(self, *given)
 
-        def method(self: ObjectStorage, *given: object) -> object:
-            nonlocal seen
-            seen += 1
-            if seen == request:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return real(self, *given)
-
-        setattr(type(storage), name, method)
-
-    for name in ("has", "upload", "create", "read", "inside"):
-        dying(name)
+    setattr(ObjectStorage, step, dying)
     machine.give(machine.place, [NAME], latest=NAME)
 
 
-def test_who_is_killed_half_way_leaves_the_old_or_the_new(s3: S3, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", STEPS)
+def test_who_is_killed_half_way_leaves_the_old_or_the_new(s3: S3, tmp_path: Path, step: str) -> None:
+    url = s3.new_folder()
+    reader, writer = Machine(tmp_path / "reader", url), Machine(tmp_path / "writer", url)
+    writer.write(b"old")
+    writer.give(writer.place, [NAME], latest=NAME)
     context = multiprocessing.get_context("spawn")
-    for request in (2, 3, 5, 6):
-        url = s3.new_folder()
-        reader = Machine(tmp_path / f"reader-{request}", url)
-        writer = Machine(tmp_path / f"writer-{request}", url)
-        writer.write(b"old")
-        writer.give(writer.place, [NAME], latest=NAME)
-        process = context.Process(target=_give_and_die, args=(tmp_path / f"dying-{request}", url, request))
-        process.start()
-        process.join()
-        assert reader.read() in (b"old", b"new")
-        writer.write(b"newest")
-        writer.give(writer.place, [NAME])
-        assert reader.read() == b"newest", "nothing that was left behind is in the way"
+    process = context.Process(target=_give_and_die, args=(tmp_path / "dying", url, step))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert reader.read() == (b"new" if step == "inside" else b"old")
+    writer.write(b"newest")
+    writer.give(writer.place, [NAME])
+    assert reader.read() == b"newest", "nothing that was left behind is in the way"
 
 
 def test_an_evaluation_of_one_machine_is_opened_on_another(
