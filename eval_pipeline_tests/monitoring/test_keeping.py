@@ -197,11 +197,11 @@ def test_machines_that_share_a_store_have_each_other_s_events(
     monkeypatch.setenv(STORE_VARIABLE, f"file://{tmp_path}/shared")
     url = f"sqlite:///{tmp_path}/journal.sqlite"
     with EventStore(tmp_path / "one", url) as one, EventStore(tmp_path / "two", url) as two:
-        one.keep(event_table([event(1, MONDAY, question="private")]), name="first")
+        one.keep(event_table([event(1, MONDAY, input="private")]), name="first")
         two.keep(event_table([event(2, MONDAY)]), name="second")
         assert ids(one) == ids(two) == ["r1", "r2"]
         assert two.forget_texts("toy", (MONDAY + DAY).date()) == 1
-        assert one.events("toy", MONDAY, MONDAY + DAY, ["question"])["question"].to_pylist() == [None, None]
+        assert one.events("toy", MONDAY, MONDAY + DAY, ["input"])["input"].to_pylist() == [None, None]
     left = [path for path in (tmp_path / "shared").rglob("*.parquet") if b"private" in path.read_bytes()]
     assert not left
     with EventStore(tmp_path / "three", url) as three:
