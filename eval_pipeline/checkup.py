@@ -22,7 +22,7 @@ from eval_pipeline.problems import BadInput, Problems, shown_path
 from eval_pipeline.project import MARKER, STATE_VARIABLE, Project
 from eval_pipeline.prompts import active_versions, load_prompt
 from eval_pipeline.statistics.power import POWER, cases_needed, detectable
-from eval_pipeline.store import read_baseline
+from eval_pipeline.store import History, read_baseline, shared_database, shared_files
 from eval_pipeline.suite import Suite
 from eval_pipeline.timetable import check_automation
 
@@ -61,6 +61,7 @@ class Finding(NamedTuple):
 def examine(project: Project, call: bool) -> Iterator[Finding]:
     """Everything that can be known without a run; with `call`, whether engines answer one small question."""
     yield from _state(project)
+    yield from _shared(project)
     yield from _dagster(project)
     yield from _broken(lambda problems: check_automation(project, problems))
     yield from _broken(lambda problems: check_production(project, problems))
@@ -99,6 +100,19 @@ def _state(project: Project) -> Iterator[Finding]:
     except OSError as error:
         said = f"state folder: {shown_path(project.state)} cannot be written to: {error.strerror}"
         yield Finding("broken", f"{said}. Mend it, or let {STATE_VARIABLE} name another one.")
+
+
+def _shared(project: Project) -> Iterator[Finding]:
+    """Whether the database and the store that machines share can be used."""
+    try:
+        if url := shared_database():
+            History(url).__exit__()
+            yield Finding("fine", "database: the one that machines share can be used")
+        if shared := shared_files(project.state):
+            kept = "in it" if shared.keeps_pointers else "in the database"
+            yield Finding("fine", f"store: the one that machines share can be used, with pointers {kept}")
+    except BadInput as bad:
+        yield from (Finding("broken", str(each)) for each in bad.problems)
 
 
 def _dagster(project: Project) -> Iterator[Finding]:

@@ -11,6 +11,8 @@ from eval_pipeline.problems import bad_value, is_text
 ROOT_VARIABLE = "EVAL_PIPELINE_ROOT"
 STATE_VARIABLE = "DAGSTER_HOME"
 MARKER = "engines.yaml"
+PREFIXES = "prefixes"
+"""In a state folder: the folders of suites that a host has under prefixes of their own."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,12 @@ def cases_of(project: Project, suite: str) -> Path:
 def namespace_of(project: Project) -> str:
     """What tells a project's history apart from that of others who share its database; mostly nothing."""
     return project.namespace if isinstance(project, HostedProject) else ""
+
+
+def prefix_of(state: Path) -> tuple[str, ...]:
+    """What tells the state of a suite under a prefix of a host apart from others; mostly nothing."""
+    parts = state.parts
+    return parts[len(parts) - 1 - parts[::-1].index(PREFIXES) :] if PREFIXES in parts else ()
 
 
 def _root_above(start: Path) -> Path:

@@ -14,6 +14,7 @@ import re
 import stat
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import NoReturn
@@ -21,7 +22,7 @@ from typing import NoReturn
 from aiohttp import web
 
 from eval_pipeline.problems import BadInput
-from eval_pipeline.store import DASHBOARD, PAGE, TWIN, WEEKLY, Store, latest_in
+from eval_pipeline.store import DASHBOARD, PAGE, TWIN, WEEKLY, Store
 
 HOST = "127.0.0.1"
 STATE: web.AppKey[Path] = web.AppKey("state", Path)
@@ -97,6 +98,8 @@ async def _weekly(request: web.Request) -> web.Response:
 async def _report(request: web.Request) -> web.Response:
     names = request.match_info
     place = names["suite"], names["version"], names["evaluation"]
+    with suppress(BadInput):  # what is here can be served without the store that machines share
+        await asyncio.to_thread(Store(request.app[STATE]).bring_report, *place)
     try:
         return await _page(request.app[STATE], "evaluations", *place, names["page"])
     except web.HTTPNotFound:
@@ -109,11 +112,9 @@ async def _report(request: web.Request) -> web.Response:
 
 async def _latest(request: web.Request) -> NoReturn:
     names = request.match_info
-    folder = Store(request.app[STATE]).evaluations_folder(names["suite"], names["version"])
-    try:
-        latest = latest_in(folder)
-    except BadInput:
-        latest = ""
+    store = Store(request.app[STATE])
+    folder = store.evaluations_folder(names["suite"], names["version"])
+    latest = await asyncio.to_thread(_latest_name, store, folder)
     if not NAME.fullmatch(latest):
         raise web.HTTPNotFound
     place = "evaluations", names["suite"], names["version"], latest, names.get("page", PAGE)
@@ -131,12 +132,19 @@ async def _contents(request: web.Request) -> web.Response:
     return _of_page(text.encode())
 
 
+def _latest_name(store: Store, folder: Path) -> str:
+    try:
+        return store.latest_in(folder)
+    except BadInput:
+        return ""
+
+
 def _lines(state: Path) -> Iterator[str]:
     store = Store(state)
     if (state / DASHBOARD).is_file():
         yield f'<p><a href="/{DASHBOARD}">Dashboard: all suites</a></p>'
     for suite in store.suites():
-        folders = [folder for folder in store.version_folders(suite) if (folder / "latest").is_file()]
+        folders = [folder for folder in store.version_folders(suite) if _latest_name(store, folder)]
         above, names = f"/evaluations/{escape(suite)}", (escape(folder.name) for folder in folders)
         links = "".join(
             f'<li><a href="{above}/{name}/latest">{name}</a></li>' for name in names if NAME.fullmatch(name)

@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from eval_pipeline.project import Project
 from eval_pipeline_tests import vectors
+from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, forget_own_suites, instance_in
 
@@ -113,6 +114,12 @@ SLOW = (
     "investigation/test_vocabulary.py",
     "statistics/test_simulation.py",
     "store/test_database.py",
+    "store/test_objects.py",
+    "store/test_pointers.py",
+    "store/test_sharing.py",
+    "decisions/test_moving.py",
+    "orchestration/test_moving.py",
+    "test_cluster.py",
     "store/test_history.py",
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
@@ -294,6 +301,13 @@ def instance(project: Project) -> Iterator[dg.DagsterInstance]:
 def postgres() -> Iterator[Server]:
     """A real PostgreSQL."""
     with postgres_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3]:
+    """A real S3-compatible server."""
+    with s3_server() as running:
         yield running
 
 

@@ -34,7 +34,7 @@ class Server:
         made = URL.create("postgresql+psycopg", USER, password, "127.0.0.1", self.port, database)
         return made.render_as_string(hide_password=False)
 
-    def new_schema(self) -> str:
+    def new_schema(self, driver: str = "postgresql+psycopg") -> str:
         """The URL of a schema that is new and empty: quicker to make than a database."""
         from sqlalchemy import create_engine, make_url
 
@@ -46,7 +46,7 @@ class Server:
         finally:
             engine.dispose()
         inside = make_url(url).update_query_dict({"options": f"-csearch_path={name}"})
-        return inside.render_as_string(hide_password=False)
+        return inside.set(drivername=driver).render_as_string(hide_password=False)
 
 
 @contextmanager

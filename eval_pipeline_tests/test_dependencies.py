@@ -22,8 +22,10 @@ from eval_pipeline_tests.conftest import REPOSITORY
 PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 NOT_IMPORTED = {
+    "dagster-postgres": "Dagster loads it for storage in PostgreSQL",
     "dagster-webserver": "`dagster dev` and `eval-pipeline demo` start it as a program",
     "psycopg": "SQLAlchemy loads it for the URL of a journal in PostgreSQL",
+    "s3fs": "fsspec loads it for the URL of a store on S3",
 }
 LOCKS = ("requirements.lock", "tests.lock", "local.lock")
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ;\\]+)(?: ; (?P<marker>[^\\]+))? \\")

@@ -94,6 +94,7 @@ OF_SEVERAL_MODULES = {
     "suites/grounded_qa/test_files.py",
     "suites/heritage_ner/test_formats.py",
     "suites/review/test_report.py",
+    "test_cluster.py",
     "test_dependencies.py",
     "test_examples.py",
     "test_wheel.py",

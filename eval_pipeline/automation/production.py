@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from eval_pipeline.files import content_hash
-from eval_pipeline.monitoring import EventStore, Production, list_sources, stale_days
+from eval_pipeline.monitoring import EventStore, Production, list_sources, may_have_events, stale_days
 from eval_pipeline.orchestration import FIGURES_JOB, INGEST_JOB, figures_key
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -40,7 +40,7 @@ def build_event_sensor(project: Project, production: Production, jobs: Sequence[
 def look_at_events(project: Project, production: Production) -> Iterator[dg.RunRequest]:
     """Runs for files that are new and complete; where there are none, for days whose figures are old."""
     sources = list_sources(production.folder(project))
-    if not sources and not (project.state / "events").is_dir():
+    if not sources and not may_have_events(project):
         return
     with EventStore.of(project) as store:
         seen = store.ledger.seen()

@@ -10,7 +10,7 @@ from eval_pipeline.automation.alerts import shown_incidents
 from eval_pipeline.automation.production import RANGE_END, RANGE_START
 from eval_pipeline.decisions import Incidents, look_at_production
 from eval_pipeline.files import content_hash
-from eval_pipeline.monitoring import EventStore, Production, stale_samples
+from eval_pipeline.monitoring import EventStore, Production, may_have_events, stale_samples
 from eval_pipeline.orchestration import QUALITY_JOB, quality_key, sample_key
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -31,7 +31,7 @@ def build_watching(project: Project, suites: Sequence[Suite], production: Produc
         default_status=dg.DefaultSensorStatus.RUNNING,
     )
     def production_alerts() -> dg.SensorResult:
-        if not (project.state / "events").is_dir():
+        if not may_have_events(project):
             return dg.SensorResult(skip_reason="There are no events.")
         try:
             changed = look_at_production(project, suites, production)
@@ -70,7 +70,7 @@ def quality_requests(
     project: Project, production: Production, now: datetime.datetime
 ) -> Iterator[dg.RunRequest]:
     """A run for the days of each suite whose samples are not up to date."""
-    if not (project.state / "events").is_dir():
+    if not may_have_events(project):
         return
     with EventStore.of(project) as store:
         for suite in store.suites():

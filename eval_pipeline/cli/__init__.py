@@ -64,6 +64,7 @@ COMMANDS = {
     "schema": "Write JSON Schemas of the YAML files, so that editors complete and check them.",
     "purge": "Delete texts of production that are older than people want to keep; figures stay.",
     "prune": "Delete old evaluations, runs and leftovers; baselines and history stay.",
+    "move-state": "Move to the PostgreSQL and the object storage that several machines share.",
     "completion": "Print a script that completes commands in a shell.",
     "ui": "Serve Dagster's UI and reports, on loopback.",
     "demo": "Evaluate everything there is, a line each, and serve the UI meanwhile.",
@@ -100,7 +101,7 @@ class Group(click.Group):
 
 def module_of(name: str) -> str:
     """The module of a command; a word that Python keeps for itself has a mark at its end."""
-    return f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}"
+    return f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name.replace('-', '_')}"
 
 
 class LazyGroup(Group):

@@ -38,6 +38,7 @@ from eval_pipeline.decisions.measure import (
     touched_measure,
     touched_measures,
 )
+from eval_pipeline.decisions.moving import Moved, move_database
 from eval_pipeline.decisions.objections import (
     MEASURE,
     FailedCheck,
@@ -89,17 +90,17 @@ from eval_pipeline.decisions.touched import (
 # fmt: off
 __all__ = [
     "ALL_VERSIONS", "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MEASURE",
-    "MOST_INCIDENTS", "PRODUCTION", "SIGNS", "UNKNOWN", "Approval", "Change", "Decision",
-    "FailedCheck", "Finding", "Incident", "Incidents", "Keeping", "Key", "Kind", "Message",
-    "Objections", "Purged", "Refused", "Result", "Sampled", "Served", "Standing", "Standings", "State",
-    "SuiteSurvey", "Superfluous", "Survey", "Timeline", "Touched", "TouchedMeasure", "VersionSurvey",
+    "MOST_INCIDENTS", "PRODUCTION", "SIGNS", "UNKNOWN", "Approval", "Change", "Decision", "FailedCheck",
+    "Finding", "Incident", "Incidents", "Keeping", "Key", "Kind", "Message", "Moved", "Objections",
+    "Purged", "Refused", "Result", "Sampled", "Served", "Standing", "Standings", "State", "SuiteSurvey",
+    "Superfluous", "Survey", "Timeline", "Touched", "TouchedMeasure", "VersionSurvey",
     "allow_activation", "altered_cases", "approvals_of", "approving", "candidates", "change_since",
     "crashed", "decide", "engines_at", "is_production_known", "keep_approval", "latest_result",
-    "live_proposals", "look_at_production", "lost", "lost_suites", "measured_tree", "named_by_whose",
-    "objections", "objections_of_production", "objections_to", "of_measure", "only_unread_text_changed",
-    "open_incidents", "paused_by", "promote", "propose", "purge", "read_approvals", "result_key",
-    "rules_at", "served_by", "size_of", "standing_of", "standings_of", "stray_prompts",
-    "superfluous_files", "survey_of", "touched_measure", "touched_measures", "touched_rules",
-    "touched_suites", "unusable", "watched_now", "worst",
+    "live_proposals", "look_at_production", "lost", "lost_suites", "measured_tree", "move_database",
+    "named_by_whose", "objections", "objections_of_production", "objections_to", "of_measure",
+    "only_unread_text_changed", "open_incidents", "paused_by", "promote", "propose", "purge",
+    "read_approvals", "result_key", "rules_at", "served_by", "size_of", "standing_of", "standings_of",
+    "stray_prompts", "superfluous_files", "survey_of", "touched_measure", "touched_measures",
+    "touched_rules", "touched_suites", "unusable", "watched_now", "worst",
 ]
 # fmt: on

@@ -91,7 +91,7 @@ class Incidents(Stored):
     """All incidents of a project."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
-        self._incidents, self._runs, self._messages, self._deliveries = _tables()
+        self._incidents, self._runs, self._messages, self._deliveries = incident_tables()
         super().__init__(Database(url, self._incidents.metadata))
         self._clock = clock
 
@@ -283,7 +283,8 @@ def _incident(row: Row[Any]) -> Incident:
 
 
 @functools.cache
-def _tables() -> tuple[Table, Table, Table, Table]:
+def incident_tables() -> tuple[Table, Table, Table, Table]:
+    """Incidents, runs that were looked at, messages and deliveries, described for SQLAlchemy."""
     from sqlalchemy import Column, Double, Integer, MetaData, Table
 
     text = text_type()

@@ -12,7 +12,7 @@ from eval_pipeline.files import file_bytes, is_aside, is_there
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Identity
-from eval_pipeline.store import LARGEST_RECORD, WEEKLY, Store, latest_in, read_baselines
+from eval_pipeline.store import LARGEST_RECORD, WEEKLY, Store, read_baselines
 
 T = TypeVar("T")
 KEPT_LAST, KEPT_DAYS = 50, 90
@@ -74,11 +74,12 @@ def superfluous_files(project: Project, keeping: Keeping, now: datetime.datetime
 def _of_suite(
     project: Project, store: Store, suite: str, keeping: Keeping, now: datetime.datetime
 ) -> Iterator[Superfluous]:
+    store.bring(suite, "evaluation.json")
     needed = _needed(project, store, suite)
     answers, golden = set(needed), set[str]()
     for folder in store.version_folders(suite):
         evaluations, pieces = _evaluations(folder)
-        latest = latest_in(folder)
+        latest = store.latest_in(folder)
         pinned = {each.id for each in evaluations if each.id == latest or each.identity.outputs.id in needed}
         gone = {each.id for each in keeping.superfluous(evaluations, lambda each: each.moment, now)} - pinned
         yield from (Superfluous("evaluation", folder / name) for name in sorted(gone))
@@ -91,9 +92,9 @@ def _of_suite(
         answers |= {identity.outputs.id for identity in stays}
         golden |= {identity.golden_hash for identity in stays}
     for folder in store.answer_folders(suite):
-        yield from _unnamed("answer table", folder, {*answers, latest_in(folder)}, now)
+        yield from _unnamed("answer table", folder, {*answers, store.latest_in(folder)}, now)
     folder = store.golden_folder(suite)
-    yield from _unnamed("golden table", folder, {*golden, latest_in(folder)}, now)
+    yield from _unnamed("golden table", folder, {*golden, store.latest_in(folder)}, now)
 
 
 def _needed(project: Project, store: Store, suite: str) -> set[str]:

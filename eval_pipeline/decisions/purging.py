@@ -17,7 +17,7 @@ from eval_pipeline.files import remove
 from eval_pipeline.improvement import ratings_folder, suggestions_folder
 from eval_pipeline.monitoring import EventStore
 from eval_pipeline.project import Project
-from eval_pipeline.store import PAGE, TWIN, database_file, database_url
+from eval_pipeline.store import PAGE, TWIN, Store, database_file, database_url
 
 PAGES = ("briefs", "weekly")
 """Folders of the state folder with pages on suites."""
@@ -40,6 +40,8 @@ def purge(
         _files("sheet for raters", _sheets(project, before, suites), dry),
         _files("undecided suggestion", _suggestions(project, before, suites), dry),
     ]
+    shared = Store(project.state).forget_reports(before.timestamp(), dry=dry)
+    purged.append(Purged("shared report", shared))
     with EventStore.of(project) as store:
         purged.append(Purged("line in quarantine", store.ledger.purge_quarantine(before, dry=dry)))
         for suite in suites:

@@ -214,6 +214,7 @@ def _version(
     compared = store.compared(suite, version)
     own = compared is not None and compared.identity == evaluation.identity
     standings = standings_of(bench.rules_folder, compared) if compared and own else Standings()
+    store.bring_report(suite, version, evaluation.id)
     paths = (store.page_path(evaluation.identity), store.report_path(evaluation.identity))
     outputs = evaluation.identity.outputs.id
     answered = [point.evaluated_at for point in points if point.outputs == outputs]

@@ -15,6 +15,7 @@ from eval_pipeline.engines.configuration import (
 from eval_pipeline.engines.estimates import Estimate
 from eval_pipeline.engines.interface import Engine, Request
 from eval_pipeline.engines.journal import Journal, Usage
+from eval_pipeline.engines.journal_tables import journal_tables
 from eval_pipeline.engines.kinds import MeteredEntry
 from eval_pipeline.engines.metered import MeteredEngine
 from eval_pipeline.engines.readiness import readiness
@@ -23,6 +24,6 @@ from eval_pipeline.engines.readiness import readiness
 __all__ = [
     "Engine", "EnginesFile", "Estimate", "Journal", "MeteredEngine", "MeteredEntry", "Purse", "Request",
     "Usage", "answered_from", "changed_engines", "check_engine", "default_engine", "engines_for",
-    "open_engine", "open_judge", "read_engines", "readiness",
+    "journal_tables", "open_engine", "open_judge", "read_engines", "readiness",
 ]
 # fmt: on

@@ -16,7 +16,7 @@ from eval_pipeline.hosting.suites import HostedSuite, hosted_suite
 from eval_pipeline.hosting.times import NO_TIMES, Times
 from eval_pipeline.orchestration import Place, Upstream
 from eval_pipeline.orchestration.places import BETWEEN, KINDS, NOTHING, as_it_comes, unchanged
-from eval_pipeline.project import MARKER, HostedProject, Project
+from eval_pipeline.project import MARKER, PREFIXES, HostedProject, Project
 from eval_pipeline.prompts import versions_in
 from eval_pipeline.stages import GOLDEN_ROWS, RowColumns
 from eval_pipeline.starting import STATE
@@ -161,7 +161,7 @@ def _with_rows(suite: Suite) -> Suite:
 
 def _state(folder: Path, prefix: Sequence[str]) -> Path:
     """Where state is kept: below the prefix, so that two components of one suite never share any."""
-    return folder / "prefixes" / BETWEEN.join(prefix) if prefix else folder
+    return folder / PREFIXES / BETWEEN.join(prefix) if prefix else folder
 
 
 def nearest_engines(root: Path, home: Path) -> Path | None:

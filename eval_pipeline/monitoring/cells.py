@@ -159,11 +159,13 @@ def _view_once(
     """The events of some hours of segments, each once."""
     others = any(each.hours >> hour & 1 for each in segments for hour in range(24) if hour not in hours)
     where = f"WHERE {_HOUR} % 24 IN ({', '.join(map(str, hours))})" if others else ""
+    import numpy as np
+
     files, texts = _quoted(store, segments), ", ".join(TEXTS)
     all_ = f"SELECT * EXCLUDE ({texts}), {_HOUR} AS hour FROM read_parquet([{files}]) {where}"
     # Hashes that are all different prove that no event is there twice, at a fraction of what looking costs.
-    hashes = connection.execute(f"SELECT hash(hour, request_id) AS one FROM ({all_})").fetchnumpy()["one"]
-    hashes.sort()
+    found = connection.execute(f"SELECT hash(hour, request_id) AS one FROM ({all_})").fetchnumpy()["one"]
+    hashes = np.sort(np.asarray(found))
     if (hashes[1:] == hashes[:-1]).any():
         once = f"FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
         connection.execute(f"CREATE OR REPLACE TEMP TABLE first_of_each AS {once}")

@@ -1,9 +1,10 @@
 """Where events lie, and how they are read back: every one once.
 
 Segments are Parquet files named by the hash of their content, in `<state>/events/<suite>/<day>/`, and in
-`<state>/events/-feedback/<day>/` for feedback. The ledger lists those that count; any other file was left by
-a process that was killed. The same request may lie in several segments: it is reading that counts it once, by
-its id within its hour, so that no order and no repetition of files changes a figure.
+`<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
+those that count; any other file was left by a process that was killed. The same request may lie in several
+segments: it is reading that counts it once, by its id within its hour, so that no order and no repetition of
+files changes a figure.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from eval_pipeline.monitoring.ledger import (
     SegmentKind,
 )
 from eval_pipeline.project import Project
-from eval_pipeline.store import database_url
+from eval_pipeline.store import SharedCopies, database_url, is_database_shared
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,6 +138,7 @@ class EventStore:
     def __init__(self, state: Path, url: str) -> None:
         self.folder = state / FOLDER
         self.ledger = Ledger(url)
+        self._shared = SharedCopies.of(state)
 
     @classmethod
     def of(cls, project: Project) -> Self:
@@ -158,6 +160,9 @@ class EventStore:
 
     def publish(self, delivery: Delivery, staging: Staging) -> bool:
         """Let what was written count from now on; False where another process took the same file."""
+        if self._shared:
+            for relative, (_, path) in staging.staged.items():
+                self._shared.give(path, self.folder / relative)
 
         def place() -> None:
             for relative, (_, path) in staging.staged.items():
@@ -166,6 +171,15 @@ class EventStore:
                 path.replace(target)
 
         return self.ledger.publish(delivery, place)
+
+    def share_all(self) -> int:
+        """Let all machines have the segments that are here; how many these are."""
+        listed = (*self.ledger.segments(EVENTS), *self.ledger.segments(FEEDBACK))
+        here = [path for each in listed if (path := self.folder / each.path).exists()]
+        for path in here if self._shared else ():
+            assert self._shared
+            self._shared.give(path, path)
+        return len(here)
 
     def keep(self, events: pa.Table, feedback: pa.Table | None = None, name: str = "kept") -> None:
         """Count events and feedback that no file brought."""
@@ -242,8 +256,11 @@ class EventStore:
         return table.sort_by([("at", "ascending"), ("feedback_id", "ascending")])
 
     def path(self, segment: Segment) -> Path:
-        """Where a segment lies."""
-        return self.folder / segment.path
+        """Where a segment lies; one of another machine is brought here."""
+        path = self.folder / segment.path
+        if self._shared and not path.exists():
+            self._shared.take(path)
+        return path
 
     def _read(
         self,
@@ -310,8 +327,12 @@ class EventStore:
             def place_bare() -> None:
                 path.replace(self.folder / relative)
 
+            if self._shared:
+                self._shared.give(path, self.folder / relative)
             if self.ledger.exchange(segment, bare, place_bare):
-                remove(self.path(segment))
+                remove(self.folder / segment.path)
+                if self._shared:
+                    self._shared.forget(self.folder / segment.path)
 
     def sweep(self) -> int:
         """Remove what killed processes left, and say how many files that was."""
@@ -326,6 +347,11 @@ class EventStore:
             if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 remove(path)
         return len(orphans)
+
+
+def may_have_events(project: Project) -> bool:
+    """Whether any event may have been taken, here or by another machine."""
+    return (project.state / FOLDER).is_dir() or is_database_shared()
 
 
 def _repeats(table: pa.Table, key: str) -> bool:

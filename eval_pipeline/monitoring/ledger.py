@@ -100,7 +100,7 @@ class Ledger(Stored):
     """Files, segments and quarantine. Any number of processes may use it at once."""
 
     def __init__(self, url: str) -> None:
-        tables = _tables()
+        tables = ledger_tables()
         self._files, self._segments, self._quarantine, self._keys, self._seen = (
             tables.tables[f"events_{name}"] for name in ("files", "segments", "quarantine", "keys", "seen")
         )
@@ -265,7 +265,8 @@ _OWN = frozenset(Delivery.__struct_fields__)
 
 
 @functools.cache
-def _tables() -> MetaData:
+def ledger_tables() -> MetaData:
+    """Files, segments, quarantine, keys and what was seen, described for SQLAlchemy."""
     from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table
 
     metadata, text = MetaData(), text_type()

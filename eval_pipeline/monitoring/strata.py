@@ -147,7 +147,7 @@ class KeptRates(Stored):
     """The rates of every suite and week. The first that are proposed count, and no others ever."""
 
     def __init__(self, url: str) -> None:
-        self._table = _rates()
+        self._table = rates_table()
         super().__init__(Database(url, self._table.metadata))
 
     def get(self, suite: str, week: datetime.date) -> Rates | None:
@@ -168,7 +168,8 @@ class KeptRates(Stored):
 
 
 @functools.cache
-def _rates() -> Table:
+def rates_table() -> Table:
+    """The table of rates, described for SQLAlchemy."""
     from sqlalchemy import Column, MetaData, Table
 
     text = text_type()

@@ -10,18 +10,17 @@ from typing import Any
 
 import dagster as dg
 import msgspec
-import yaml
 
 from eval_pipeline.answers import Costs, Stopping
 from eval_pipeline.asking import Progress
 from eval_pipeline.decisions import FailedCheck, Objections, Standings, objections_to, standings_of
 from eval_pipeline.engines import check_engine
-from eval_pipeline.files import LARGEST_YAML, file_bytes, is_there
 from eval_pipeline.orchestration import assets
 from eval_pipeline.orchestration.checks import SIGNED_OFF, problems_of, speaks_for_itself
+from eval_pipeline.orchestration.instance_file import configure_instance, configured, unusable
 from eval_pipeline.orchestration.places import Place, partitions_of
 from eval_pipeline.orchestration.resources import PROCESS_TAG, PROGRESS, build_resources
-from eval_pipeline.problems import BadInput, Problem, Problems
+from eval_pipeline.problems import Problem
 from eval_pipeline.processes import is_gone, this_process
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.reports import named_things, readable
@@ -30,8 +29,6 @@ from eval_pipeline.scoring import Evaluation
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import AnswerTable, Compared, Scored
 
-INSTANCE_FILE = "dagster.yaml"
-DEFAULT_INSTANCE = Path(__file__).resolve().with_name(INSTANCE_FILE)
 LONGEST_REASON = 300
 MODULE, LOCATION = "eval_pipeline.definitions", "eval_pipeline"
 """What the UI loads, and what it calls it; `workspace.yaml` says the same."""
@@ -43,44 +40,20 @@ def open_instance(project: Project) -> dg.DagsterInstance:
     One that has none is configured as this project is: without telemetry and without pop-ups.
     """
     project.state.mkdir(parents=True, exist_ok=True)
-    configuration, own = project.state / INSTANCE_FILE, project.root / INSTANCE_FILE
-    is_default = configuration.is_symlink() and configuration.readlink() == DEFAULT_INSTANCE
-    if not configuration.exists() or (is_default and own.is_file()):
-        configuration.unlink(missing_ok=True)
-        configuration.symlink_to(own if own.is_file() else DEFAULT_INSTANCE)
+    configuration = configure_instance(project)
     os.environ[STATE_VARIABLE] = str(project.state)
     # Dagster creates its tables on first use, and two first uses at once get in each other's way.
     with (project.state / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        configured, private = _configured(configuration), _private()
-        settings = private.settings_of_a_run(configured, project.state) if private else {}
+        chosen, private = configured(configuration), _private()
+        settings = private.settings_of_a_run(chosen, project.state) if private else {}
         try:
             return dg.DagsterInstance.local_temp(str(project.state), overrides=settings)
         except dg.DagsterInvalidConfigError as error:
             reasons = [
                 f"is not what Dagster expects: {each[:LONGEST_REASON]}" for each in error.error_messages
             ]
-            raise _unusable(configuration, *reasons) from None
-
-
-def _configured(file: Path) -> dict[str, Any]:
-    """What Dagster's configuration says; unlike those of this project, it may share values by anchors."""
-    if not is_there(file):
-        return {}
-    try:
-        settings = yaml.safe_load(file_bytes(file, LARGEST_YAML)) or {}
-    except yaml.YAMLError as error:
-        raise _unusable(file, f"is not valid YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(settings, dict):
-        raise _unusable(file, "is not a mapping of settings")
-    return settings
-
-
-def _unusable(file: Path, *reasons: str) -> BadInput:
-    problems = Problems()
-    for reason in reasons:
-        problems.add(file, reason, "Correct it.")
-    return BadInput(list(problems))
+            raise unusable(configuration, *reasons) from None
 
 
 def _private() -> ModuleType | None:

@@ -13,6 +13,7 @@ from eval_pipeline.decisions import KEPT_DAYS, KEPT_LAST, Keeping, Superfluous, 
 from eval_pipeline.files import is_aside, remove
 from eval_pipeline.numbers import counted, megabytes
 from eval_pipeline.project import Project
+from eval_pipeline.store import Store
 
 NAME = "prune"
 OVER = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
@@ -56,6 +57,7 @@ def prune(
             instance.delete_run(run)
             for path in _files_of(project, run):
                 remove(path)
+        Store(project.state).forget(each.path for each in files)
         for each in (*files, *orphans):
             remove(each.path)
         _forget_checks(instance)

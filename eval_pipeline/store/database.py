@@ -1,14 +1,18 @@
-"""The one database of a project: the journal, the history of evaluations, and alerts.
+"""The one database of a project: journal and limits, history, incidents, proposals, the ledger of production.
 
-SQLite in the state folder by default, PostgreSQL by URL.
+SQLite in the state folder by default; PostgreSQL by a URL in the environment, with Dagster's own storage.
 """
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import sqlite3
+import threading
 import time
 import zlib
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,28 +24,56 @@ from eval_pipeline.project import Project
 from eval_pipeline.secrets import keep_secret
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, MetaData, Table
+    from sqlalchemy import Column, Connection, Engine, MetaData, Table
     from sqlalchemy.dialects import postgresql, sqlite
     from sqlalchemy.engine import URL
     from sqlalchemy.types import TypeEngine
 
+DATABASE_VARIABLE = "EVAL_PIPELINE_DATABASE"
+"""Names the database of everything, Dagster's storage included."""
 URL_VARIABLE = "EVAL_PIPELINE_JOURNAL"
+"""Names the database of everything but Dagster's storage."""
 LOCK_SECONDS = 60
 CONNECT_SECONDS = 10
+SCHEMA = 1
+"""What the tables mean. A program that changes it so that older ones would misread them counts it up."""
+MOST_POOLS = 4
+"""Databases whose connections a process keeps open for the next use."""
 
 _LOCK_NAMESPACE = 0x6A6F7572
 _ONLY_READS = "journal_only_reads"
-_POSTGRES_DRIVER = "postgresql+psycopg"
+_POSTGRES_DRIVER, _DAGSTER_DRIVER = "postgresql+psycopg", "postgresql+psycopg2"
 
 
 def database_url(project: Project) -> str:
     """The database of the environment, or the one in the project's state folder."""
-    return os.environ.get(URL_VARIABLE) or f"sqlite:///{quote(str(project.state / 'journal.sqlite'))}"
+    return shared_database() or embedded_database(project.state)
+
+
+def embedded_database(state: Path) -> str:
+    """The database in a state folder."""
+    return f"sqlite:///{quote(str(state / 'journal.sqlite'))}"
+
+
+def shared_database() -> str:
+    """The database that the environment names, and others may use, too; blank where it names none."""
+    return os.environ.get(URL_VARIABLE) or os.environ.get(DATABASE_VARIABLE) or ""
 
 
 def is_database_shared() -> bool:
     """Whether the environment names a database that others may use, too."""
-    return bool(os.environ.get(URL_VARIABLE))
+    return bool(shared_database())
+
+
+def is_dagster_shared() -> bool:
+    """Whether Dagster's own storage, too, lies in a PostgreSQL that the environment names."""
+    named = os.environ.get(DATABASE_VARIABLE)
+    if not named or not _is_postgres(_parsed(named)):
+        return False
+    if not named.startswith(f"{_DAGSTER_DRIVER}://"):
+        remedy = f"Write {_DAGSTER_DRIVER}://user:password@host/database: Dagster knows that driver alone."
+        raise bad_value(DATABASE_VARIABLE, "names no driver that Dagster knows", remedy)
+    return True
 
 
 def database_file(url: str) -> Path | None:
@@ -66,6 +98,7 @@ class Database:
         self.is_postgres = _is_postgres(self._engine.url)
         try:
             with self.writing("schema") as connection:
+                _stop_if_newer(connection)
                 metadata.create_all(connection)
                 _add_columns(connection, metadata)
         except BaseException:
@@ -73,8 +106,9 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the connections."""
-        self._engine.dispose()
+        """Close the file; connections to a server stay in the pool of this process."""
+        if not self.is_postgres:
+            self._engine.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -96,11 +130,45 @@ class Database:
                 connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NAMESPACE, number)))
             yield connection
 
+    def go_on_from_largest(self, connection: Connection, column: Column[int]) -> None:
+        """Let new rows have larger numbers than those that were given their own."""
+        from sqlalchemy import func, select
+
+        if self.is_postgres:  # SQLite does so by itself
+            sequence = func.pg_get_serial_sequence(column.table.name, column.name)
+            largest = select(func.coalesce(func.max(column), 0) + 1).scalar_subquery()
+            connection.execute(select(func.setval(sequence, largest, False)))
+
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An insert that can say what to do where the row is there already."""
         from sqlalchemy.dialects import postgresql, sqlite
 
         return postgresql.insert(table) if self.is_postgres else sqlite.insert(table)
+
+
+def _stop_if_newer(connection: Connection) -> None:
+    """Note which schema the tables have, and refuse one that only a newer program understands."""
+    from sqlalchemy import select
+
+    table = _schema()
+    table.create(connection, checkfirst=True)
+    version = connection.execute(select(table.c.version)).scalar()
+    if version is None:
+        connection.execute(table.insert().values(version=SCHEMA))
+    elif version > SCHEMA:
+        reason = f"has schema {version}, and this eval-pipeline knows schemas up to {SCHEMA}"
+        raise _refused(connection.engine.url, reason, "Upgrade eval-pipeline on this machine.")
+    elif version < SCHEMA:
+        connection.execute(table.update().values(version=SCHEMA))
+
+
+@functools.cache
+def _schema() -> Table:
+    from sqlalchemy import Column, Integer, MetaData, Table
+
+    return Table(
+        "state_schema", MetaData(), Column("version", Integer, primary_key=True, autoincrement=False)
+    )
 
 
 def _add_columns(connection: Connection, metadata: MetaData) -> None:
@@ -135,7 +203,7 @@ def _parsed(text: str) -> URL:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
-    remedy = f"Set {URL_VARIABLE} to sqlite:////path/to/file or postgresql://user:password@host/database."
+    remedy = f"Set {_variable()} to sqlite:////path/to/file or postgresql://user:password@host/database."
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -145,7 +213,7 @@ def _parsed(text: str) -> URL:
         if text.count("@") > 1 or "@" in f"{url.host}{url.database}":
             percent = "Write @, : and / in a user's name or password as %40, %3A and %2F."
             raise bad_value("journal", "is not a database's URL", percent)
-        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER):
+        if url.drivername not in ("postgres", "postgresql", _POSTGRES_DRIVER, _DAGSTER_DRIVER):
             raise bad_value(
                 "journal", "names another driver than psycopg", "Write postgresql://… without it."
             )
@@ -173,15 +241,52 @@ def _engine(url: URL) -> Engine:
         event.listen(engine, "connect", _configure_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+    return _POOLS.engine(url)
+
+
+class _Pools:
+    """Connections to servers, which a process keeps for whoever opens the same database next.
+
+    Of a pool that is put out, connections in use are closed when they are given back.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, str], Engine] = OrderedDict()
+        self._lock = threading.Lock()
+        atexit.register(self._close)
+
+    def engine(self, url: URL) -> Engine:
+        """The pool of a database. A process that was forked has its own: a connection has one user."""
+        key = os.getpid(), url.render_as_string(hide_password=False)
+        with self._lock:
+            engine = self._kept.pop(key, None) or _postgres_engine(url)
+            self._kept[key] = engine
+            while len(self._kept) > MOST_POOLS:
+                (process, _), oldest = self._kept.popitem(last=False)
+                oldest.dispose(close=process == os.getpid())
+            return engine
+
+    def _close(self) -> None:
+        for (process, _), engine in self._kept.items():
+            engine.dispose(close=process == os.getpid())
+
+
+_POOLS = _Pools()
+
+
+def _postgres_engine(url: URL) -> Engine:
+    from sqlalchemy import create_engine, event
+
     try:
         engine = create_engine(
             url,
             hide_parameters=True,
             pool_pre_ping=True,
+            pool_timeout=LOCK_SECONDS,
             connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
         )
     except ImportError:
-        remedy = "Run: pip install 'psycopg[binary]'"
+        remedy = "Run: pip install 'eval-pipeline[postgres]'"
         raise bad_value("journal", "is on PostgreSQL, which needs the package psycopg", remedy) from None
     event.listen(engine, "connect", _configure_postgres)
     return engine
@@ -238,9 +343,19 @@ def _reason(url: URL, error: Exception) -> str:
 
 def _unusable(url: URL, reason: str) -> BadInput:
     if _is_postgres(url):
-        place = f"{url.host or url.query.get('host') or 'localhost'}/{url.database or ''}"
-        remedy = f"See that the server runs, and that {URL_VARIABLE} names its user and password."
+        remedy = f"See that the server runs, and that {_variable()} names its user and password."
     else:
-        place = shown_path(str(url.database))
-        remedy = f"See that the file can be written, or name another with {URL_VARIABLE}."
-    return bad_value("journal", f"{place} cannot be used: {reason}", remedy)
+        remedy = f"See that the file can be written, or name another with {_variable()}."
+    return _refused(url, f"cannot be used: {reason}", remedy)
+
+
+def _refused(url: URL, reason: str, remedy: str) -> BadInput:
+    is_server = _is_postgres(url)
+    server = f"{url.host or url.query.get('host') or 'localhost'}/{url.database or ''}"
+    return bad_value("journal", f"{server if is_server else shown_path(str(url.database))} {reason}", remedy)
+
+
+def _variable() -> str:
+    """The variable that names the database, or would."""
+    is_old = os.environ.get(URL_VARIABLE) or not os.environ.get(DATABASE_VARIABLE)
+    return URL_VARIABLE if is_old else DATABASE_VARIABLE

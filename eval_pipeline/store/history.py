@@ -33,7 +33,7 @@ class History(Stored):
     """Every evaluation that was made, in order; with a namespace, those of that namespace alone."""
 
     def __init__(self, url: str, namespace: str = "") -> None:
-        self._points = _points()
+        self._points = history_table()
         self._namespace = namespace
         self._columns = [self._points.c[name] for name in Point.__struct_fields__]
         super().__init__(Database(url, self._points.metadata))
@@ -124,7 +124,8 @@ def export(points: Iterable[Point]) -> bytes:
 
 
 @functools.cache
-def _points() -> Table:
+def history_table() -> Table:
+    """The table of evaluations, described for SQLAlchemy."""
     from sqlalchemy import Boolean, Column, Integer, MetaData, Table, UniqueConstraint, false
 
     text = text_type()

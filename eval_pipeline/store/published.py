@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from eval_pipeline.files import file_bytes, replacing, write_text
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
-from eval_pipeline.store.state import LATEST, LONGEST_NAME
+from eval_pipeline.store.names import LATEST, PAGE, TWIN
+from eval_pipeline.store.objects import ObjectStorage
+from eval_pipeline.store.state import LONGEST_NAME
 
 VARIABLE = "EVAL_PIPELINE_REPORTS"
 ADDRESS_FILE = "reports.url"
 """In the state folder: where `eval-pipeline ui` serves reports."""
-PAGE, TWIN = "report.html", "report.md"
-"""What a report is called: the page that links lead to, and the same as text."""
 DASHBOARD, WEEKLY = "dashboard.html", "weekly"
 """In the state folder: the page over all suites, and a folder of weekly pages for each suite."""
 _FOLDER_AND_URL = re.compile(r"(?P<folder>.+?)=(?P<url>https?://[^\s?#]+)")
@@ -29,7 +29,7 @@ class Shelf(NamedTuple):
 
     state: Path
     url: str
-    folder: Path | None = None
+    folder: Path | ObjectStorage | None = None
     """Where copies are put for whoever serves them; None where the state folder itself is served."""
 
     def address(self, page: Path) -> str:
@@ -50,9 +50,13 @@ class Shelf(NamedTuple):
                 self._copy(source, source.parent.with_name(LATEST) / name)
 
     def _copy(self, source: Path, place: Path) -> None:
+        relative = place.relative_to(self.state)
         if self.folder is None:
             return
-        target = self.folder / place.relative_to(self.state)
+        if isinstance(self.folder, ObjectStorage):
+            self.folder.upload(source, relative.as_posix())
+            return
+        target = self.folder / relative
         try:
             with replacing(target) as temporary:
                 shutil.copyfile(source, temporary)
@@ -70,11 +74,13 @@ def report_shelf(state: Path) -> Shelf | None:
     return Shelf(state, file_bytes(noted, LONGEST_NAME).decode().strip()) if noted.is_file() else None
 
 
-def _given(text: str) -> tuple[str, Path]:
+def _given(text: str) -> tuple[str, Path | ObjectStorage]:
     match = _FOLDER_AND_URL.fullmatch(text)
+    if match and "://" in match["folder"]:
+        return match["url"].rstrip("/"), ObjectStorage(match["folder"])
     folder = Path(match["folder"]).expanduser() if match else None
     if match is None or folder is None or not folder.is_absolute():
-        remedy = "Write FOLDER=URL: an absolute folder, and the address under which it is served."
+        remedy = "Write FOLDER=URL: an absolute folder or an object storage, and its address for browsers."
         raise bad_value(VARIABLE, f"{text!r} is not a folder and a URL", remedy)
     return match["url"].rstrip("/"), folder
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from eval_pipeline.monitoring import Delivery, EventStore, event_table, feedback_table, figures_of
 from eval_pipeline.monitoring.ledger import EVENTS
+from eval_pipeline.store import STORE_VARIABLE
 
 MONDAY = datetime.datetime(2026, 3, 2, tzinfo=datetime.UTC)
 HOUR = datetime.timedelta(hours=1)
@@ -188,3 +189,21 @@ def test_folders_that_nobody_writes_to_any_more_are_swept(store: EventStore) -> 
 
 def test_a_key_is_the_first_one_proposed(store: EventStore) -> None:
     assert [store.ledger.key("pseudonyms", fresh) for fresh in ("a", "b")] == ["a", "a"]
+
+
+def test_machines_that_share_a_store_have_each_other_s_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STORE_VARIABLE, f"file://{tmp_path}/shared")
+    url = f"sqlite:///{tmp_path}/journal.sqlite"
+    with EventStore(tmp_path / "one", url) as one, EventStore(tmp_path / "two", url) as two:
+        one.keep(event_table([event(1, MONDAY, input="private")]), name="first")
+        two.keep(event_table([event(2, MONDAY)]), name="second")
+        assert ids(one) == ids(two) == ["r1", "r2"]
+        assert two.forget_texts("toy", (MONDAY + DAY).date()) == 1
+        assert one.events("toy", MONDAY, MONDAY + DAY, ["input"])["input"].to_pylist() == [None, None]
+    left = [path for path in (tmp_path / "shared").rglob("*.parquet") if b"private" in path.read_bytes()]
+    assert not left
+    with EventStore(tmp_path / "three", url) as three:
+        assert ids(three) == ["r1", "r2"]
+        assert three.share_all() == 2

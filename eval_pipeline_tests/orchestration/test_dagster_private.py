@@ -21,7 +21,8 @@ from dagster import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from eval_pipeline.orchestration.dagster_private import FOLDER, INHERITED, MOST_OPEN, KeptEventLog
-from eval_pipeline.orchestration.launching import INSTANCE_FILE, open_instance
+from eval_pipeline.orchestration.instance_file import INSTANCE_FILE
+from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import STATE_VARIABLE, Project
 from eval_pipeline.store import Store
 from eval_pipeline_tests.conftest import REPOSITORY

@@ -10,6 +10,7 @@ from eval_pipeline.answers import OutputsIdentity
 from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Identity
 from eval_pipeline.store import Shelf, Store, note_address, report_shelf
+from eval_pipeline.store.objects import ObjectStorage
 from eval_pipeline.store.published import VARIABLE
 
 OUTPUTS = OutputsIdentity(
@@ -78,6 +79,20 @@ def test_anything_else_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv(VARIABLE, given)
     with pytest.raises(BadInput, match="FOLDER=URL"):
         report_shelf(tmp_path)
+
+
+def test_a_report_is_copied_to_an_object_storage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_url: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, f"{store_url}/pages=https://reports.example")
+    shelf = report_shelf(tmp_path)
+    assert shelf is not None
+    assert shelf.url == "https://reports.example"
+    shelf.publish_report(Store(tmp_path).keep_report(IDENTITY, "text", "<p>page"))
+    above = "pages/evaluations/toy/guess-v1.0"
+    storage = ObjectStorage(store_url)
+    assert storage.read(f"{above}/latest/report.html") == b"<p>page"
+    assert storage.read(f"{above}/{IDENTITY.id}/report.md") == b"text"
 
 
 def test_a_report_is_copied_to_its_address_and_as_the_latest(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.stages import Workbench, answer_cases, load_golden
 from eval_pipeline.store import AnswerTable, Store
-from eval_pipeline.store.state import LATEST
+from eval_pipeline.store.names import LATEST
 from eval_pipeline.store.tables import read_table, write_table
 from eval_pipeline.suites import find_suite
 

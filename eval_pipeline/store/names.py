@@ -1,0 +1,6 @@
+"""What files of the store are called."""
+
+LATEST = "latest"
+"""In a folder: the name of what is the latest there."""
+PAGE, TWIN = "report.html", "report.md"
+"""What a report is called: the page that links lead to, and the same as text."""

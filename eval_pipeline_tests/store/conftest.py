@@ -1,0 +1,18 @@
+"""Where a store may lie that machines share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval_pipeline_tests.object_storage import S3
+
+
+@pytest.fixture(params=["file", "s3"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an object storage, on either kind."""
+    if request.param == "file":
+        return f"file://{tmp_path}/shared"
+    running: S3 = request.getfixturevalue("s3")
+    return running.new_folder()
