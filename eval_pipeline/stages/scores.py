@@ -17,6 +17,7 @@ from eval_pipeline.scoring import (
     scorer_version,
 )
 from eval_pipeline.stages.samples import sampled
+from eval_pipeline.stages.shards import score_in_shards, shards_for
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 
@@ -26,6 +27,8 @@ def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -
     suite, context = bench.suite, bench.context
     golden = sampled(golden, answers.identity.case_sample)
     identity = Identity(answers.identity, golden.facts.golden_hash, scorer_version(suite), context.hash)
+    if shards := shards_for(bench, golden, answers):
+        return Scored(identity, score_in_shards(bench, shards, golden, identity, answers))
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, context))
 
 

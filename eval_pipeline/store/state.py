@@ -18,7 +18,8 @@ from eval_pipeline.comparison import Comparison, comparison_rows
 from eval_pipeline.files import data_frame, file_bytes, write_json, write_text
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
-from eval_pipeline.store.tables import AnswerTable, GoldenTable, naming_damage, read_table, write_table
+from eval_pipeline.store.damage import naming_damage
+from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +97,10 @@ class Store:
     def outputs_folder(self, suite: str, version: str) -> Path:
         """Where the answers for a prompt version are."""
         return self._root / "outputs" / suite / version
+
+    def shards_folder(self, suite: str, version: str) -> Path:
+        """Where shards leave answers and scores until they are put together."""
+        return self._root / "shards" / suite / version
 
     def evaluations_folder(self, suite: str, version: str) -> Path:
         """Where the evaluations of a prompt version are, a folder each."""
