@@ -119,6 +119,10 @@ class Store:
         """The folders of all versions that have answers."""
         return _folders(self._root / "outputs" / suite)
 
+    def shard_folders(self, suite: str) -> list[Path]:
+        """The folders of all versions of which shards left something."""
+        return _folders(self._root / "shards" / suite)
+
     def golden(self, suite: str, golden_hash: str | None = None) -> GoldenTable | None:
         """The golden table of that hash; by default the latest one."""
         folder = self.golden_folder(suite)
