@@ -200,7 +200,7 @@ def _killing(kills: int, kill: Callable[[], bool], chance: random.Random) -> Ite
     over = threading.Event()
 
     def work() -> None:
-        while len(killed) < kills and not over.wait(chance.uniform(0.1, 2.5)):
+        while len(killed) < kills and not over.wait(chance.uniform(0.1, 4.0)):
             if kill():
                 killed.append(time.monotonic())
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value
-from eval_pipeline.workers.interface import Done, WorkersLost
+from eval_pipeline.workers.interface import Done, Task, WorkersLost
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -17,15 +18,9 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 LONGEST_ABSENCE = 30.0
 """So long a cluster may be without a worker."""
-MOST_DEATHS = 10
-"""So often in a row a task may kill its workers before any other completes."""
+MOST_DEATHS = 3
+"""So often a task may be given up by the scheduler, each time after it killed several workers."""
 _GO_ON = "Then run again: what was done is not done again."
-
-
-class _Task(NamedTuple):
-    number: int
-    function: Callable[[Any], Any]
-    argument: Any
 
 
 class DaskWorkers:
@@ -33,8 +28,8 @@ class DaskWorkers:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._tasks: dict[Future, _Task] = {}
-        self._deaths = 0
+        self._tasks: dict[Future, Task] = {}
+        self._deaths: Counter[int] = Counter()
         self._seen = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -58,9 +53,9 @@ class DaskWorkers:
 
     def submit(self, number: int, function: Callable[[Any], Any], task: Any) -> None:
         """Hand a task to the scheduler."""
-        self._submit(_Task(number, function, task))
+        self._submit(Task(number, function, task))
 
-    def _submit(self, task: _Task) -> None:
+    def _submit(self, task: Task) -> None:
         # A result belongs to one run: nobody else's with the same arguments is taken for it.
         future = self._client.submit(task.function, task.argument, pure=False, priority=-task.number)
         self._tasks[future] = task
@@ -76,7 +71,6 @@ class DaskWorkers:
         for future in settled:
             task = self._tasks.pop(future)
             if future.status == "finished":
-                self._deaths = 0
                 yield Done(task.number, future.result())
             else:
                 self._submit_again(task, future)
@@ -99,15 +93,15 @@ class DaskWorkers:
             raise WorkersLost(message, f"Start it again. {_GO_ON}")
         return bool(self._client.status == "running")
 
-    def _submit_again(self, task: _Task, future: Future) -> None:
+    def _submit_again(self, task: Task, future: Future) -> None:
         from distributed.scheduler import KilledWorker
 
         error = future.exception() if future.status == "error" else None
         if error is not None and not isinstance(error, KilledWorker):
             raise error
-        self._deaths += error is not None
-        if self._deaths > MOST_DEATHS:
-            message = f"{counted(self._deaths, 'time')} in a row a shard lost all its workers"
+        self._deaths[task.number] += error is not None
+        if self._deaths[task.number] > MOST_DEATHS:
+            message = f"a shard lost its workers {counted(self._deaths[task.number], 'time')}"
             raise WorkersLost(message, f"Look at their logs, and at their memory. {_GO_ON}")
         self._submit(task)
 

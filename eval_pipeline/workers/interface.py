@@ -15,6 +15,14 @@ class WorkersLost(BadInput):
         super().__init__([Problem("engines.yaml", 0, "shards", message, remedy)])
 
 
+class Task(NamedTuple):
+    """Something to be done: its number, a function of a module, and what it is called with."""
+
+    number: int
+    function: Callable[[Any], Any]
+    argument: Any
+
+
 class Done(NamedTuple):
     """A task that is done: its number, and what its function returned."""
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ from msgspec.structs import replace
 from eval_pipeline import stages
 from eval_pipeline.asking import SoFar
 from eval_pipeline.engines import Journal
+from eval_pipeline.engines.health import FAILURES_IN_A_ROW
 from eval_pipeline.loading import find_suite, shipped_names
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -19,8 +24,10 @@ from eval_pipeline.prompts import active_versions
 from eval_pipeline.stages import shards
 from eval_pipeline.stages.opening import identity_of
 from eval_pipeline.stages.shard_work import AskTask, ask_shard
-from eval_pipeline.store import database_url
+from eval_pipeline.store import AnswerTable, database_url
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
+from eval_pipeline_tests.engines.test_metered import PROMPT, configure, write_cases
 from eval_pipeline_tests.sharding import (
     Here,
     answered,
@@ -223,3 +230,76 @@ def test_those_who_watch_see_how_far_all_workers_are(toy: Project) -> None:
     answers = stages.answer_cases(bench, golden, "guess-v1.0", progress=told)
     assert told.total == told.told[-1].done == len(answers)
     assert told.told[-1].errors == answers.costs.errors
+
+
+ECHO = "echo-v1.0"
+CONCURRENCY = 4
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[FaultServer]:
+    """A project of 48 cases, cut into shards of six for two processes, whose engine is a server on loopback."""
+    (project.prompts("decomposition") / f"{ECHO}.md").write_text(PROMPT)
+    write_cases(project, {f"case-{number:02}": f"Text {number}." for number in range(48)})
+    with fault_server() as running:
+        configure(project, running.url, attempts=1, concurrency=CONCURRENCY)
+        cut(project, processes=2, cases=6)
+        yield running
+
+
+def ask(project: Project, **options: Any) -> AnswerTable:
+    bench = stages.Workbench(project, SUITE)
+    return stages.answer_cases(bench, stages.load_golden(bench).table, ECHO, **options)
+
+
+def test_no_call_is_made_twice_and_calls_at_once_are_as_many_as_allowed(
+    project: Project, server: FaultServer
+) -> None:
+    server.delay = 0.05
+    told = Told()
+    answers = ask(project, progress=told)
+    assert server.calls == len(server.asked) == len(answers) == told.told[-1].done == 48
+    assert server.most_in_flight <= CONCURRENCY
+    assert [each.case_id for each in answers] == [f"case-{number:02}" for number in range(48)]
+    cut(project)
+    whole = ask(project)
+    assert server.calls == 48
+    assert (answered(whole), whole.costs) == (answered(answers), answers.costs)
+
+
+def test_a_budget_holds_over_all_processes_and_the_next_run_goes_on(
+    project: Project, server: FaultServer
+) -> None:
+    configure(project, server.url, concurrency=CONCURRENCY, budget={"calls": 20})
+    cut(project, processes=2, cases=6)
+    assert ask(project).costs.errors == {"budget": 28}
+    assert server.calls == 20
+    assert ask(project).costs.errors == {"budget": 8}
+    assert not ask(project).costs.errors
+    assert server.calls == len(server.asked) == 48
+
+
+def test_a_dead_endpoint_is_given_up_by_all_processes_together(project: Project, server: FaultServer) -> None:
+    write_cases(project, {f"case-{number:02}": f"FAULT:500 {number}." for number in range(48)})
+    costs = ask(project).costs
+    assert costs.errors == {"server": 48}
+    assert FAILURES_IN_A_ROW <= server.calls <= FAILURES_IN_A_ROW + 2 * CONCURRENCY
+
+
+def test_a_worker_that_is_killed_asks_again_what_was_under_way_at_most(
+    project: Project, server: FaultServer
+) -> None:
+    server.delay = 0.1
+
+    def kill() -> None:
+        while server.calls < 12:
+            time.sleep(0.01)
+        multiprocessing.active_children()[0].kill()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    answers = ask(project)
+    thread.join()
+    assert not answers.costs.errors
+    assert len(server.asked) == len(answers) == 48
+    assert server.calls <= 48 + CONCURRENCY

@@ -58,7 +58,7 @@ def test_a_task_that_kills_whoever_takes_it_is_given_up(monkeypatch: pytest.Monk
     monkeypatch.setattr("eval_pipeline.workers.own_processes.MOST_DEATHS", 1)
     with open_workers(Shards(processes=1)) as workers:
         workers.submit(0, die, None)
-        with pytest.raises(WorkersLost, match="2 times in a row a process died"):
+        with pytest.raises(WorkersLost, match="a shard's process died 2 times"):
             all_of(workers, 1)
 
 
