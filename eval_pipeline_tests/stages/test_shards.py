@@ -238,7 +238,7 @@ CONCURRENCY = 4
 
 @pytest.fixture
 def server(project: Project) -> Iterator[FaultServer]:
-    """A project of 48 cases, cut into shards of six for two processes, whose engine is a server on loopback."""
+    """A project of 48 cases, in shards of six for two processes, whose engine is a server on loopback."""
     (project.prompts("decomposition") / f"{ECHO}.md").write_text(PROMPT)
     write_cases(project, {f"case-{number:02}": f"Text {number}." for number in range(48)})
     with fault_server() as running:
