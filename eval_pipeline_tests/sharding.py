@@ -61,10 +61,12 @@ class Evaluated(NamedTuple):
     """The summary, and what became of every case."""
 
 
-def evaluate(project: Project, suite: Suite, version: str, **asking: Any) -> Evaluated:
-    """Ask and score every case."""
+def evaluate(
+    project: Project, suite: Suite, version: str, cases: int | None = None, **asking: Any
+) -> Evaluated:
+    """Ask and score every case, or so many."""
     bench = stages.Workbench(project, suite)
-    golden = stages.load_golden(bench).table
+    golden = stages.draw_cases(stages.load_golden(bench).table, cases)
     answers = stages.answer_cases(bench, golden, version, **asking)
     scored = stages.score_answers(bench, golden, answers)
     evaluation = stages.evaluate(bench, scored, answers.costs)
@@ -143,9 +145,9 @@ class DaskCluster:
     def add_worker(self) -> subprocess.Popen[bytes]:
         """Start one more, with one thread and no process beside it."""
         log = self._folder / f"worker-{len(self.workers)}.log"
-        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
-        options = (*options, "--local-directory", str(self._folder), "--death-timeout", "20")
-        self.workers.append(self._start("worker", log, self.address, *options))
+        alone = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        here = ("--local-directory", str(self._folder), "--death-timeout", "20")
+        self.workers.append(self._start("worker", log, self.address, *alone, *here))
         return self.workers[-1]
 
     def stop(self) -> None:

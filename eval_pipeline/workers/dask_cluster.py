@@ -28,7 +28,7 @@ class DaskWorkers:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._tasks: dict[Future, Task] = {}
+        self._tasks: dict[Future[Any], Task] = {}
         self._deaths: Counter[int] = Counter()
         self._seen = time.monotonic()
 
@@ -82,7 +82,8 @@ class DaskWorkers:
         if not self._is_connected:
             time.sleep(seconds)
             return
-        with suppress(TimeoutError, FuturesCancelledError, OSError):  # the state of each future tells
+        with suppress(TimeoutError, FuturesCancelledError, OSError), self._client.as_current():
+            # Whatever becomes of waiting, the state of each future tells.
             wait(list(self._tasks), timeout=seconds, return_when="FIRST_COMPLETED")
 
     @property
@@ -93,7 +94,7 @@ class DaskWorkers:
             raise WorkersLost(message, f"Start it again. {_GO_ON}")
         return bool(self._client.status == "running")
 
-    def _submit_again(self, task: Task, future: Future) -> None:
+    def _submit_again(self, task: Task, future: Future[Any]) -> None:
         from distributed.scheduler import KilledWorker
 
         error = future.exception() if future.status == "error" else None
