@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,13 @@ from eval_pipeline.store import AnswerTable, Scored
 from eval_pipeline.suite import Suite
 from eval_pipeline.workers import Done
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 TABLES = ("counts", "keyed", "diagnoses")
+
+
+def with_this_repository() -> dict[str, str]:
+    """The environment of a process that finds the modules of tests."""
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
 
 
 def cut(project: Project, **shards: Any) -> None:
@@ -133,6 +140,7 @@ class DaskCluster:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 cwd=self._folder,
+                env=with_this_repository(),
             )
 
     def _address(self) -> str:

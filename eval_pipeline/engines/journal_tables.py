@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from eval_pipeline.store import text_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import Table
+    from sqlalchemy import MetaData, Table
 
 
 AMOUNTS = tuple(
@@ -71,6 +71,14 @@ def journal_tables() -> JournalTables:
         Column("granted", Integer, nullable=False),
         Column("leased_until", Double, nullable=False),
     )
+    return JournalTables(calls, buckets, holders, *_of_runs(metadata))
+
+
+def _of_runs(metadata: MetaData) -> tuple[Table, Table, Table]:
+    """What the processes of a run share: purses, the health of endpoints, and a board."""
+    from sqlalchemy import Column, Double, Integer, LargeBinary, Table
+
+    text = text_type()
     purses = Table(
         "journal_purses",
         metadata,
@@ -96,4 +104,4 @@ def journal_tables() -> JournalTables:
         Column("news", LargeBinary, nullable=False),
         Column("told_at", Double, nullable=False),
     )
-    return JournalTables(calls, buckets, holders, purses, health, board)
+    return purses, health, board

@@ -20,6 +20,7 @@ LONGEST_ABSENCE = 30.0
 """So long a cluster may be without a worker."""
 MOST_DEATHS = 3
 """So often a task may be given up by the scheduler, each time after it killed several workers."""
+_NOT_UNDERSTOOD = "deserialization of the task graph"
 _GO_ON = "Then run again: what was done is not done again."
 
 
@@ -98,6 +99,9 @@ class DaskWorkers:
         from distributed.scheduler import KilledWorker
 
         error = future.exception() if future.status == "error" else None
+        if isinstance(error, RuntimeError) and _NOT_UNDERSTOOD in str(error):
+            message = f"the scheduler at {self._address} does not know the packages of this project"
+            raise WorkersLost(message, f"Install them where it runs, and restart it. {_GO_ON}")
         if error is not None and not isinstance(error, KilledWorker):
             raise error
         self._deaths[task.number] += error is not None

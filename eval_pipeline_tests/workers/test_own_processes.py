@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.workers import Done, Shards, Workers, WorkersLost, open_workers
+from eval_pipeline_tests.sharding import with_this_repository
 from eval_pipeline_tests.workers.tasks import die, die_once, double, fail
 
 DRIVER = """
@@ -65,7 +66,7 @@ def test_a_task_that_kills_whoever_takes_it_is_given_up(monkeypatch: pytest.Monk
 def test_workers_end_with_who_started_them(tmp_path: Path) -> None:
     script, said = tmp_path / "driver.py", tmp_path / "worker"
     script.write_text(DRIVER)
-    driver = subprocess.Popen([sys.executable, str(script), str(said)])
+    driver = subprocess.Popen([sys.executable, str(script), str(said)], env=with_this_repository())
     while not (said.exists() and said.read_text()):
         assert driver.poll() is None
         time.sleep(0.02)
