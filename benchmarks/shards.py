@@ -100,6 +100,7 @@ SUITE = kit.Suite(
         Entry, lambda each: kit.Case(each.id, Given(each.number), each.number % 2 == 0, {{"kind": each.kind}})
     ),
     input=Given,
+    expected=bool,
     output=Parity,
     score=kit.per_case(score),
     errored=lambda case, answer: kit.CaseScore({{"right": 0.0, "part": 0.0}}),
