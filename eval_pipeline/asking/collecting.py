@@ -118,6 +118,26 @@ def collect_outputs(
     return AnswerTable.open(folder / f"{writer.identity.id}.parquet")
 
 
+def collect_part(
+    questions: Questions,
+    engine: Engine,
+    identity: OutputsIdentity,
+    trial: int,
+    path: Path,
+    progress: Progress,
+) -> None:
+    """Ask the engine some cases in one trial, and write its answers to a table of their own."""
+
+    async def ask(writer: AnswerWriter) -> None:
+        async with aclosing(_answered(questions, engine, [trial], progress)) as answers:
+            async for answered in answers:
+                writer.add(*answered)
+        writer.finish(identity, varies=engine.varies)
+
+    with AnswerTable.writing(path.parent, path.stem) as writer:
+        run(ask(writer))
+
+
 async def _answered(
     questions: Questions, engine: Engine, trials: Sequence[int], progress: Progress
 ) -> AsyncGenerator[Answered, None]:

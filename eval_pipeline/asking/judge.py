@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from eval_pipeline.answers import FIRST_TRIAL, MISSING, TOO_LARGE, Failure, Usable, parse
-from eval_pipeline.engines import Engine, Request
+from eval_pipeline.engines import Engine, MeteredEngine, Request
 from eval_pipeline.files import content_hash, is_there, read_json_lines
 from eval_pipeline.golden import JUDGE_FILE
 from eval_pipeline.metrics.agreement import cohen_kappa
@@ -44,6 +44,12 @@ def judged_context(
     return replace(context, judge=judge, hash=content_hash([context.hash, judge.identity]))
 
 
+def share_judge(context: Context, run: str) -> None:
+    """Let a judge share its budget, and what it knows of its endpoint, with the other processes of a run."""
+    if isinstance(context.judge, EngineJudge) and isinstance(context.judge.engine, MeteredEngine):
+        context.judge.engine.shared_run = run
+
+
 def _read_labels(judge: Judge, file: Path) -> dict[str, tuple[Any, bool]]:
     """What people said: by the hash of what is asked, that and whether the answer is right."""
     problems = Problems()
@@ -72,7 +78,7 @@ class EngineJudge:
 
     def __init__(self, judge: Judge, engine: Engine, labels: Mapping[str, tuple[Any, bool]]) -> None:
         self._judge = judge
-        self._engine = engine
+        self.engine = engine
         self._labels = labels
         schema = msgspec.json.encode(msgspec.json.schema(judge.verdict), order="sorted").decode()
         self._before = f"{judge.instructions.strip()}\n\n{DATA_FOLLOWS}\n"
@@ -81,14 +87,14 @@ class EngineJudge:
     @property
     def identity(self) -> str:
         """Who is asked, how, and measured on what: part of the identity of evaluations that it judges."""
-        engine, labels = self._engine, {name: right for name, (_, right) in self._labels.items()}
+        engine, labels = self.engine, {name: right for name, (_, right) in self._labels.items()}
         return content_hash([engine.name, engine.model, self._before, self._after, labels])
 
     @property
     def model(self) -> Model:
         """Who judges, which metrics rest on it, and how far it agrees with people."""
         metrics = tuple(metric.name for metric in self._judge.means)
-        return Model(f"{self._engine.name} ({self._engine.model})", metrics, self._measure)
+        return Model(f"{self.engine.name} ({self.engine.model})", metrics, self._measure)
 
     def verdicts(self, items: Iterable[Item]) -> Verdicts:
         """What it says of each answer; each gets a verdict or a failure."""
@@ -126,7 +132,7 @@ class EngineJudge:
                     yield Request(*key, None, prompt)
 
         async def ask() -> None:
-            async with aclosing(self._engine.answer(requests())) as answers:
+            async with aclosing(self.engine.answer(requests())) as answers:
                 async for answer in answers:
                     verdicts[answer.case_id, answer.trial] = parse(answer, self._judge.verdict)
 

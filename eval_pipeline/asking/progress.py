@@ -1,8 +1,12 @@
 """How long work shows that it is going on."""
 
+from __future__ import annotations
+
 import time
 from collections import Counter
 from typing import Protocol
+
+import msgspec
 
 from eval_pipeline.answers import Answer, Failure
 from eval_pipeline.numbers import counted, number
@@ -10,6 +14,25 @@ from eval_pipeline.terminal import safe
 
 MOST_KINDS = 3
 LONGEST_KIND = 40
+
+
+class SoFar(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far work is that others do: answers, errors by kind, cost, and what is waited for."""
+
+    done: int = 0
+    errors: dict[str, int] = {}
+    cost: float = 0.0
+    is_cost_known: bool = True
+    waiting: str = ""
+
+    def __add__(self, other: SoFar) -> SoFar:
+        return SoFar(
+            self.done + other.done,
+            dict(Counter(self.errors) + Counter(other.errors)),
+            self.cost + other.cost,
+            self.is_cost_known and other.is_cost_known,
+            self.waiting or other.waiting,
+        )
 
 
 class Progress(Protocol):
@@ -23,6 +46,9 @@ class Progress(Protocol):
 
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there; `failure` says why it cannot be used."""
+
+    def catch_up(self, so_far: SoFar) -> None:
+        """So many are there that others got, all in all since the start."""
 
     def wait(self, reason: str) -> None:
         """What is being waited for at the moment; empty for nothing in particular."""
@@ -38,6 +64,9 @@ class Silence:
         """Say nothing."""
 
     def advance(self, answer: Answer, failure: Failure | None) -> None:
+        """Say nothing."""
+
+    def catch_up(self, so_far: SoFar) -> None:
         """Say nothing."""
 
     def wait(self, reason: str) -> None:
@@ -63,6 +92,16 @@ class Tally:
             self._is_known = False
         if failure is not None:
             self.errors[failure.kind] += 1
+
+    def catch_up(self, so_far: SoFar) -> None:
+        """Count what others counted, in place of what was counted before."""
+        self.done, self.cost, self._is_known = so_far.done, so_far.cost, so_far.is_cost_known
+        self.errors = Counter(so_far.errors)
+
+    @property
+    def so_far(self) -> SoFar:
+        """The same for others to count."""
+        return SoFar(self.done, dict(self.errors), self.cost, self._is_known)
 
     @property
     def spent(self) -> str:

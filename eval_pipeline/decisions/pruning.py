@@ -91,6 +91,12 @@ def _of_suite(
         stays = [each.identity for each in evaluations if each.id not in gone]
         answers |= {identity.outputs.id for identity in stays}
         golden |= {identity.golden_hash for identity in stays}
+    yield from (
+        Superfluous("leftover", path)
+        for folder in store.shard_folders(suite)
+        for path in sorted(folder.iterdir())
+        if not is_aside(path) and _settled(path, now)
+    )
     for folder in store.answer_folders(suite):
         yield from _unnamed("answer table", folder, {*answers, store.latest_in(folder)}, now)
     folder = store.golden_folder(suite)

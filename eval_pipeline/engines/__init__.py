@@ -11,6 +11,7 @@ from eval_pipeline.engines.configuration import (
     open_engine,
     open_judge,
     read_engines,
+    shards_of,
 )
 from eval_pipeline.engines.estimates import Estimate
 from eval_pipeline.engines.interface import Engine, Request
@@ -24,6 +25,6 @@ from eval_pipeline.engines.readiness import readiness
 __all__ = [
     "Engine", "EnginesFile", "Estimate", "Journal", "MeteredEngine", "MeteredEntry", "Purse", "Request",
     "Usage", "answered_from", "changed_engines", "check_engine", "default_engine", "engines_for",
-    "journal_tables", "open_engine", "open_judge", "read_engines", "readiness",
+    "journal_tables", "open_engine", "open_judge", "read_engines", "readiness", "shards_of",
 ]
 # fmt: on

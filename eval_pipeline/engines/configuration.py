@@ -19,6 +19,7 @@ from eval_pipeline.problems import Problems, bad_value, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import Prompt, versions_in
 from eval_pipeline.suite import Suite
+from eval_pipeline.workers import Shards, ShardsSetting
 
 if TYPE_CHECKING:
     from eval_pipeline.engines.metered import MeteredEngine
@@ -31,6 +32,8 @@ class EnginesFile(Model):
     """The engine of all prompt versions that name none."""
     engines: dict[str, EngineEntry]
     """The engines by name. A prompt version may name one of these, and nothing else."""
+    shards: ShardsSetting = None
+    """Where the shards of large golden sets are worked on: none, processes of this machine, or a cluster."""
 
 
 def engines_model() -> type[EnginesFile]:
@@ -48,7 +51,9 @@ def _model_of(known: tuple[tuple[str, type[EngineEntry]], ...]) -> type[EnginesF
 def read_engines(path: Path, problems: Problems) -> EnginesFile | None:
     """The engines of a project, or None where the file has problems."""
     file = read_model(path, engines_model(), problems, _unknown_default)
-    return EnginesFile.model_construct(default=file.default, engines=file.engines) if file else None
+    if file is None:
+        return None
+    return EnginesFile.model_construct(default=file.default, engines=file.engines, shards=file.shards)
 
 
 def _unknown_default(file: Any) -> Iterator[Violation]:
@@ -103,6 +108,12 @@ def engines_for(project: Project, suite: Suite) -> dict[str, str]:
     """The engines that can answer for a suite, each with what it is."""
     engines = _engines(project).engines
     return {name: getattr(entry, "description", "") for name, entry in engines.items() if entry.serves(suite)}
+
+
+def shards_of(project: Project) -> Shards | None:
+    """How the project wants large golden sets to be cut; None where it does not."""
+    shards = _engines(project).shards
+    return shards if isinstance(shards, Shards) else None
 
 
 def answered_from(project: Project, files: Collection[PurePosixPath], suite: str) -> set[str]:

@@ -1,6 +1,7 @@
 """The journal of metered calls: no process asks again for what was answered once.
 
-It also holds the slots and buckets of the rate limiter: processes that share answers share limits, too.
+It also holds the slots and buckets of the rate limiter: processes that share answers share limits, too; and
+what the processes of one run share besides, its budget, the state of its endpoints and how far they are.
 SQLite by default, PostgreSQL by URL. There is no column for keys, headers or addresses.
 """
 
@@ -13,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from eval_pipeline.engines.board import Board
 from eval_pipeline.engines.buckets import Buckets
+from eval_pipeline.engines.health import HealthTable
 from eval_pipeline.engines.journal_tables import journal_tables
+from eval_pipeline.engines.purses import Purses
 from eval_pipeline.engines.slots import Slots
 from eval_pipeline.store import Database, Stored
 
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 
 JUDGE = "judge"
 """The version and the sample under which a judge's calls are kept."""
+
+FORGOTTEN_AFTER = 7 * 24 * 3600.0
+"""So many seconds after its last sign, what the processes of a run shared is of no use to anybody."""
 
 _KEYS_PER_STATEMENT = 500
 """Below every limit on a statement's variables: older builds of SQLite allow 999."""
@@ -102,11 +109,21 @@ class Journal(Stored):
         self._calls = tables.calls
         self.slots = Slots(database, tables.holders, clock)
         self.buckets = Buckets(database, tables.buckets, clock)
+        self.purses = Purses(database, tables.purses, clock)
+        self.health = HealthTable(database, tables.health, clock)
+        self.board = Board(database, tables.board, clock)
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], float] = time.time) -> Self:
         """Open a journal; create what is not there yet. Any number of processes may do so at once."""
         return cls(Database(url, journal_tables().calls.metadata), clock)
+
+    def begin_run(self, run: str) -> None:
+        """Make a run known that several processes work on, and forget those that ended long ago."""
+        long_ago = self._clock() - FORGOTTEN_AFTER
+        for each in (self.purses, self.health, self.board):
+            each.forget(long_ago)
+        self.board.open(run)
 
     def claim(
         self,

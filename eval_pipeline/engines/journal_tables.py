@@ -1,4 +1,4 @@
-"""The tables of the journal: calls, and what the rate limiter shares between processes."""
+"""The tables of the journal: calls, and what limits, budgets and shards share between processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from eval_pipeline.store import text_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import Table
+    from sqlalchemy import MetaData, Table
+
+
+AMOUNTS = tuple(
+    f"{state}_{what}" for state in ("aside", "spent", "estimated") for what in ("calls", "tokens", "dollars")
+)
+"""What a purse counts: set aside for calls under way, spent, and what those that are done were taken for."""
 
 
 class JournalTables(NamedTuple):
@@ -17,6 +23,9 @@ class JournalTables(NamedTuple):
     calls: Table
     buckets: Table
     holders: Table
+    purses: Table
+    health: Table
+    board: Table
 
 
 @functools.cache
@@ -62,4 +71,37 @@ def journal_tables() -> JournalTables:
         Column("granted", Integer, nullable=False),
         Column("leased_until", Double, nullable=False),
     )
-    return JournalTables(calls, buckets, holders)
+    return JournalTables(calls, buckets, holders, *_of_runs(metadata))
+
+
+def _of_runs(metadata: MetaData) -> tuple[Table, Table, Table]:
+    """What the processes of a run share: purses, the health of endpoints, and a board."""
+    from sqlalchemy import Column, Double, Integer, LargeBinary, Table
+
+    text = text_type()
+    purses = Table(
+        "journal_purses",
+        metadata,
+        Column("purse", text, primary_key=True),
+        Column("owner", text, primary_key=True),
+        *(Column(name, Double, nullable=False) for name in AMOUNTS),
+        Column("leased_until", Double, nullable=False),
+    )
+    health = Table(
+        "journal_health",
+        metadata,
+        Column("name", text, primary_key=True),
+        Column("calls", Integer, nullable=False),
+        Column("cases", Integer, nullable=False),
+        Column("kind", text, nullable=False),
+        Column("told_at", Double, nullable=False),
+    )
+    board = Table(
+        "journal_board",
+        metadata,
+        Column("run", text, primary_key=True),
+        Column("shard", text, primary_key=True),
+        Column("news", LargeBinary, nullable=False),
+        Column("told_at", Double, nullable=False),
+    )
+    return purses, health, board

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from eval_pipeline.answers import TIMEOUT, Answer, Trials
-from eval_pipeline.engines.budget import Purse
+from eval_pipeline.engines.budget import AnyPurse, Purse, SharedPurse
 from eval_pipeline.engines.calls import (
     DENIED,
     MALFORMED,
@@ -30,9 +30,9 @@ from eval_pipeline.engines.calls import (
 )
 from eval_pipeline.engines.estimates import Estimate, batched, estimate, estimated_tokens
 from eval_pipeline.engines.fields import Budget, Prices
-from eval_pipeline.engines.health import Health
+from eval_pipeline.engines.health import Health, SharedHealth
 from eval_pipeline.engines.interface import Request
-from eval_pipeline.engines.journal import Call, Journal, Record
+from eval_pipeline.engines.journal import JUDGE, Call, Journal, Record
 from eval_pipeline.engines.limits import LONGEST_WAIT, TICK_SECONDS, Limiter, Scope
 from eval_pipeline.engines.pool import in_parallel
 from eval_pipeline.files import content_hash
@@ -96,7 +96,14 @@ class MeteredEngine:
         self._version = version
         self._sample = sample
         self.purse = Purse(limits.budget)
+        self.shared_run = ""
+        """The run whose processes share a budget and what they know of the endpoint; blank for one alone."""
         self._asker: _Asker | None = None
+
+    @property
+    def shared_name(self) -> str:
+        """What its purse and health are kept under: a judge has its own, whatever engine it is."""
+        return f"{self.shared_run} {self.name}{f' {JUDGE}' if self._version == JUDGE else ''}"
 
     @property
     def waiting(self) -> str:
@@ -212,7 +219,13 @@ class _Asker:
         self._limiter = Limiter(journal, self._in_thread, self._owner, engine.limits.scopes)
         self._held: set[str] = set()
         self._health = Health(engine.limits.concurrency)
-        self._purse = engine.purse
+        self._purse: AnyPurse = engine.purse
+        if engine.shared_run:
+            concurrency, name = engine.limits.concurrency, engine.shared_name
+            self._health = SharedHealth(concurrency, journal.health, self._in_thread, name)
+            self._purse = SharedPurse(
+                engine.limits.budget, journal.purses, self._in_thread, name, self._owner
+            )
         self._elsewhere = 0
 
     @property
@@ -227,6 +240,7 @@ class _Asker:
     async def keep_place(self) -> None:
         """Take this run's share of the limits."""
         await self._limiter.share(LEASE_SECONDS, is_gone)
+        await self._health.share()
 
     async def keep(self) -> None:
         """Keep what is being asked from being asked by others, for as long as it takes."""
@@ -237,12 +251,15 @@ class _Asker:
                 await self.keep_place()
                 if self._held and time.monotonic() - extended_at > LEASE_SECONDS / 3:
                     await self._in_thread(self._journal.extend, list(self._held), self._owner, LEASE_SECONDS)
+                    await self._purse.keep()
                     extended_at = time.monotonic()
 
     async def leave(self) -> None:
         """Give up what is still held: another run may ask it at once."""
         await self._in_thread(self._journal.release, list(self._held), self._owner)
         await self._limiter.leave()
+        await self._purse.leave()
+        await self._health.share()
 
     async def answer(self, requests: AsyncIterator[Request]) -> AsyncGenerator[Answer, None]:
         """Answers to requests: known, or asked for now and kept before they are handed on."""
@@ -371,6 +388,7 @@ class _Asker:
         if isinstance(failure, NotAsked):
             return
         self._health.went_badly(failure, is_last)
+        await self._health.share()
         if failure.retry_after:
             await self._limiter.pause(failure.retry_after)
 

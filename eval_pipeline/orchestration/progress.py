@@ -6,7 +6,7 @@ import dagster as dg
 from pydantic import Field
 
 from eval_pipeline.answers import Answer, Failure
-from eval_pipeline.asking import Tally
+from eval_pipeline.asking import SoFar, Tally
 from eval_pipeline.numbers import counted
 
 
@@ -33,6 +33,17 @@ class LogProgress:
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """Say how far it is, now and then."""
         self._tally.add(answer, failure)
+        self._say_how_far()
+
+    def catch_up(self, so_far: SoFar) -> None:
+        """Say how far others are, now and then."""
+        is_further = so_far.done > self._tally.done
+        self._tally.catch_up(so_far)
+        if is_further:
+            self._say_how_far()
+        self.wait(so_far.waiting)
+
+    def _say_how_far(self) -> None:
         if self._tally.done == self._tally.total or self._is_time():
             self._log.info(f"{self._title}: {self._tally}")
 

@@ -26,6 +26,7 @@ from eval_pipeline.prompts.versions import (
     as_written,
     load_prompt,
     load_prompts,
+    prompt_at,
     prompt_file,
     prompt_name,
     version_order,
@@ -37,8 +38,8 @@ __all__ = [
     "CHANGELOG", "LONGEST_PROMPT", "Chat", "FrontMatter", "Layout", "Message", "Prompt", "Renderer",
     "Replaced", "Sampling", "active_versions", "as_text", "as_written", "changelog_lock",
     "edit_changelog", "following", "has_entry", "has_evaluation", "holds_rows", "load_prompt",
-    "load_prompts", "next_version", "opening", "partition_key", "prompt_file", "prompt_name",
-    "read_changelog", "replaced_by", "rows_version", "stop_at_placeholder", "version_order",
+    "load_prompts", "next_version", "opening", "partition_key", "prompt_at", "prompt_file",
+    "prompt_name", "read_changelog", "replaced_by", "rows_version", "stop_at_placeholder", "version_order",
     "versions_in", "with_activation", "with_entry", "with_evaluation", "with_status", "write_edited",
 ]
 # fmt: on

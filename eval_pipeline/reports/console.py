@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from eval_pipeline.answers import Answer, Failure
-from eval_pipeline.asking import Tally
+from eval_pipeline.asking import SoFar, Tally
 from eval_pipeline.decisions import Objections, Standing
 from eval_pipeline.numbers import counted
 from eval_pipeline.reports.blocks import Block, Bullets, Heading, Line
@@ -72,9 +72,18 @@ class Bar:
     def advance(self, answer: Answer, failure: Failure | None) -> None:
         """One more is there."""
         self._tally.add(answer, failure)
+        self._show()
+
+    def catch_up(self, so_far: SoFar) -> None:
+        """So many are there that others got."""
+        self._tally.catch_up(so_far)
+        self._show()
+        self.wait(so_far.waiting)
+
+    def _show(self) -> None:
         if self._task is not None:
             tally = self._tally
-            self._bar.update(self._task, advance=1, trouble=flat(tally.trouble), cost=tally.spent)
+            self._bar.update(self._task, completed=tally.done, trouble=flat(tally.trouble), cost=tally.spent)
 
     def wait(self, reason: str) -> None:
         """Say what is being waited for."""

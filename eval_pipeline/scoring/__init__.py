@@ -25,7 +25,7 @@ from eval_pipeline.scoring.rows import (
     with_units,
 )
 from eval_pipeline.scoring.score import score_cases
-from eval_pipeline.scoring.scores import ATTRIBUTE, Scores, metric_values, row_values
+from eval_pipeline.scoring.scores import ATTRIBUTE, Scores, merged, metric_values, row_values
 from eval_pipeline.scoring.sources import project_modules
 from eval_pipeline.scoring.summary import (
     NEAR,
@@ -45,7 +45,7 @@ __all__ = [
     "MissingCode", "OutputsScorer", "Part", "Point", "ProbeResult", "Probed", "Reference", "ScoredFile",
     "Scores", "Step", "Summary", "case_results", "case_rows", "check_settings", "context_for",
     "diagnosis_rows", "engine_version", "function_version", "history_rows", "lost_verdicts",
-    "measured_models", "metric_means", "metric_rows", "metric_values", "of_version", "outage_among",
+    "measured_models", "merged", "metric_means", "metric_rows", "metric_values", "of_version", "outage_among",
     "probe_suite", "prober_version", "project_modules", "row_values", "score_cases", "scorer_version",
     "summarize", "with_units",
 ]

@@ -1,10 +1,9 @@
 """The second stage: asking an engine every case."""
 
 import re
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from eval_pipeline.answers import OutputsIdentity, TrialRange, Trials, most_trials, parse_trials
+from eval_pipeline.answers import OutputsIdentity, TrialRange, Trials, parse_trials
 from eval_pipeline.asking import (
     AllTrials,
     ComparedLooks,
@@ -16,9 +15,11 @@ from eval_pipeline.asking import (
     run,
 )
 from eval_pipeline.comparison import Side
-from eval_pipeline.engines import Engine, Estimate, MeteredEngine, open_engine
-from eval_pipeline.problems import BadInput, Problem, bad_value, without_problems
-from eval_pipeline.prompts import Prompt, holds_rows, load_prompt
+from eval_pipeline.engines import Estimate, MeteredEngine
+from eval_pipeline.problems import BadInput, Problem, bad_value
+from eval_pipeline.prompts import holds_rows
+from eval_pipeline.stages.opening import Asking, identity_of, open_asking, usable_prompt
+from eval_pipeline.stages.shards import Asked, collect_in_shards, shards_for
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, baseline_side, read_baseline
 
@@ -35,22 +36,6 @@ class NotCurrent(BadInput):
         super().__init__([Problem(version, 0, "", message, remedy)])
 
 
-@dataclass(frozen=True)
-class Asking:
-    """A prompt version and an engine, ready to be put together."""
-
-    prompt: Prompt
-    engine: Engine
-    resources: Any
-    trials: Trials
-
-
-def usable_prompt(bench: Workbench, version: str) -> Prompt:
-    """A prompt version without problems."""
-    folder = bench.project.prompts(bench.suite.name)
-    return without_problems(lambda problems: load_prompt(bench.suite, folder, version, problems))
-
-
 def prepare_asking(
     bench: Workbench,
     version: str,
@@ -65,28 +50,7 @@ def prepare_asking(
     """
     if not _SAMPLE.fullmatch(sample):
         raise bad_value("sample", f"{sample!r} is not a label", "Use letters, digits, dots, - and _ only.")
-    return _asking(bench, usable_prompt(bench, version), engine, parse_trials(trials), sample)
-
-
-def _asking(
-    bench: Workbench, prompt: Prompt, engine: str | None, trials: Trials | None, sample: str
-) -> Asking:
-    resources = bench.context.resources
-    opened = open_engine(bench.project, bench.suite, prompt, engine, resources, sample)
-    if isinstance(opened, MeteredEngine):  # a budget is for all that an evaluation asks of an engine
-        opened.purse = bench.purses.setdefault(opened.name, opened.purse)
-    if isinstance(trials, TrialRange) and not opened.varies:
-        trials = None
-    return Asking(prompt, opened, resources, trials or opened.trials)
-
-
-def asking_like(bench: Workbench, prompt: Prompt, like: OutputsIdentity) -> Asking:
-    """A prompt to be asked as another one was: by the same engine, as often, in the same sample."""
-    asking = _asking(bench, prompt, like.engine, like.trials, like.sample)
-    engine = asking.engine
-    if engine.prepared_elsewhere and not engine.varies:  # a file of outputs holds what trials it holds
-        return replace(asking, trials=min(like.trials, most_trials(engine.trials)))
-    return asking
+    return open_asking(bench, usable_prompt(bench, version), engine, parse_trials(trials), sample)
 
 
 def answer_cases(
@@ -126,22 +90,6 @@ def known_or_asked(
     return _collect(bench, golden, asking, identity, progress, subject=subject)
 
 
-def identity_of(bench: Workbench, golden: GoldenTable, asking: Asking, sample: str) -> OutputsIdentity:
-    """What identifies the answers that asking will bring."""
-    return OutputsIdentity(
-        suite=bench.suite.name,
-        version=asking.prompt.version,
-        prompt_hash=asking.prompt.hash,
-        inputs_hash=golden.facts.inputs_hash,
-        engine=asking.engine.name,
-        model=asking.engine.model,
-        sample=sample,
-        trials=most_trials(asking.trials),
-        held_out=asking.engine.held_out,
-        case_sample=golden.sample,
-    )
-
-
 def _collect(
     bench: Workbench,
     golden: GoldenTable,
@@ -154,6 +102,9 @@ def _collect(
     if progress is not None and isinstance(asking.engine, MeteredEngine):  # before money is spent
         subject_ = (subject or identity.subject).rstrip(",")
         progress.announce(f"{subject_}: {estimate_cost(bench, golden, asking).text}")
+    if shards := shards_for(bench, golden):
+        work = Asked(golden, identity, asking.prompt.commit, asking.engine.varies)
+        return collect_in_shards(bench, shards, work, progress or Silence(), looks, subject)
     folder = bench.store.outputs_folder(bench.suite.name, identity.version)
     questions = Questions(bench.suite, asking.prompt, golden, asking.resources)
     return collect_outputs(questions, asking.engine, identity, folder, progress or Silence(), looks, subject)

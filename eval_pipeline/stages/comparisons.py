@@ -12,16 +12,8 @@ from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.prompts import Prompt, Replaced, holds_rows, replaced_by
 from eval_pipeline.revisions import HEAD
 from eval_pipeline.scoring import Scores
-from eval_pipeline.stages.answers import (
-    Asking,
-    NotCurrent,
-    asking_like,
-    estimate_cost,
-    identity_of,
-    known_or_asked,
-    on_cases,
-    usable_prompt,
-)
+from eval_pipeline.stages.answers import NotCurrent, estimate_cost, known_or_asked, on_cases
+from eval_pipeline.stages.opening import Asking, asking_like, identity_of, usable_prompt
 from eval_pipeline.stages.samples import sampled
 from eval_pipeline.stages.scores import known_scores, outage_of
 from eval_pipeline.stages.workbench import Workbench

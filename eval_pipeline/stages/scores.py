@@ -18,6 +18,7 @@ from eval_pipeline.scoring import (
     scorer_version,
 )
 from eval_pipeline.stages.samples import sampled
+from eval_pipeline.stages.shards import score_in_shards, shards_for
 from eval_pipeline.stages.workbench import Workbench
 from eval_pipeline.store import AnswerTable, GoldenTable, Scored
 
@@ -27,6 +28,8 @@ def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -
     suite = bench.suite
     golden = sampled(golden, answers.identity.case_sample)
     identity = _identity(bench, golden, answers)
+    if shards := shards_for(bench, golden, answers):
+        return Scored(identity, score_in_shards(bench, shards, golden, identity, answers))
     return Scored(identity, score_cases(suite, golden.cases(suite), answers, bench.context))
 
 

@@ -1,9 +1,10 @@
 """A suite at work: everything that its evaluation uses, each part loaded once."""
 
+import uuid
 from functools import cached_property
 from pathlib import Path
 
-from eval_pipeline.asking import judged_context
+from eval_pipeline.asking import judged_context, share_judge
 from eval_pipeline.engines import Purse
 from eval_pipeline.gates import GATES_FILE, Gate, MeasuredModel, read_gates, read_operation_gates
 from eval_pipeline.problems import without_problems
@@ -16,10 +17,12 @@ from eval_pipeline.suite import Context, Suite
 class Workbench:
     """A suite of a project, with its store, gates and scoring context. Use one for each evaluation."""
 
-    def __init__(self, project: Project, suite: Suite) -> None:
+    def __init__(self, project: Project, suite: Suite, shared_run: str = "") -> None:
         self.project = project
         self.suite = suite
         self.store = Store(project.state)
+        self.shared_run = shared_run
+        """The run whose shards are worked on here; blank where all of it is."""
         self.purses: dict[str, Purse] = {}
         """What is left of each engine's budget."""
 
@@ -41,7 +44,14 @@ class Workbench:
     @cached_property
     def context(self) -> Context:
         """What scoring may use, the judge included."""
-        return judged_context(self.project, self.suite, self.golden_folder)
+        context = judged_context(self.project, self.suite, self.golden_folder)
+        share_judge(context, self.shared_run)
+        return context
+
+    @cached_property
+    def run(self) -> str:
+        """What the evaluation is called among those who work on its shards."""
+        return self.shared_run or uuid.uuid4().hex
 
     @cached_property
     def models(self) -> tuple[MeasuredModel, ...]:

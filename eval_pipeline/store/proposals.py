@@ -9,10 +9,10 @@ import msgspec
 
 from eval_pipeline.files import file_bytes, write_json
 from eval_pipeline.project import prefix_of
+from eval_pipeline.store.damage import naming_damage
 from eval_pipeline.store.database import shared_database
 from eval_pipeline.store.pointers import DatabasePointers, Pointers, change
 from eval_pipeline.store.sharing import shared_files
-from eval_pipeline.store.tables import naming_damage
 
 FOLDER = "proposals"
 LARGEST = 2**20

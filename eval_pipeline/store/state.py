@@ -20,10 +20,11 @@ from eval_pipeline.comparison import Comparison, comparison_rows
 from eval_pipeline.files import data_frame, file_bytes, write_json, write_text
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
+from eval_pipeline.store.damage import naming_damage
 from eval_pipeline.store.names import LATEST, PAGE, TWIN
 from eval_pipeline.store.proposals import Proposal, Proposals, proposals_of
 from eval_pipeline.store.sharing import TOPS, SharedFiles, shared_files
-from eval_pipeline.store.tables import AnswerTable, GoldenTable, naming_damage, read_table, write_table
+from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,6 +157,10 @@ class Store:
         """Where the answers for a prompt version are."""
         return self._root / "outputs" / suite / version
 
+    def shards_folder(self, suite: str, version: str) -> Path:
+        """Where shards leave answers and scores until they are put together."""
+        return self._root / "shards" / suite / version
+
     def evaluations_folder(self, suite: str, version: str) -> Path:
         """Where the evaluations of a prompt version are, a folder each."""
         return self._root / "evaluations" / suite / version
@@ -172,6 +177,10 @@ class Store:
     def answer_folders(self, suite: str) -> list[Path]:
         """The folders of all versions that have answers."""
         return self._inside(self._root / "outputs" / suite)
+
+    def shard_folders(self, suite: str) -> list[Path]:
+        """The folders of all versions of which shards left something."""
+        return _folders(self._root / "shards" / suite)
 
     def golden(self, suite: str, golden_hash: str | None = None) -> GoldenTable | None:
         """The golden table of that hash; by default the latest one."""

@@ -27,8 +27,8 @@ from eval_pipeline.answers import (
 )
 from eval_pipeline.files import Kind, canonical_json, data_frame, replacing, typed_table
 from eval_pipeline.golden import GoldenCase
-from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.scoring import ATTRIBUTE
+from eval_pipeline.store.damage import naming_damage
 from eval_pipeline.suite import Case, Suite
 
 if TYPE_CHECKING:
@@ -72,10 +72,6 @@ FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
 VARIES = b"eval_pipeline_varies"
-UNREADABLE = (
-    OSError, ValueError, LookupError, TypeError, NotImplementedError, RecursionError, msgspec.MsgspecError,
-)  # fmt: skip
-"""What Arrow and JSON raise where bytes are not what was written."""
 NOTHING_MORE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
@@ -96,6 +92,8 @@ class GoldenTable:
     sample: CaseSample | None = None
     """Which of its cases count; None for all of them."""
     _chosen: Set[str] = frozenset()
+    _span: tuple[int, int] | None = None
+    """Its first row that counts, and the first that does not any more; None for all of them."""
 
     @classmethod
     def open(cls, path: Path) -> GoldenTable:
@@ -127,8 +125,21 @@ class GoldenTable:
         facts = msgspec.structs.replace(self.facts, cases=len(chosen))
         return replace(self, facts=facts, sample=sample, _chosen=chosen)
 
+    def part(self, start: int, stop: int, cases: int) -> GoldenTable:
+        """The same set, of which only the cases of some rows count: so many."""
+        facts = msgspec.structs.replace(self.facts, cases=cases)
+        return replace(self, facts=facts, _span=(start, stop))
+
+    def places(self) -> Iterator[tuple[int, str, str]]:
+        """The row, id and input hash of every case that counts."""
+        for number, row in enumerate(_rows(self.path, ["case_id", "input_hash"])):
+            if self.sample is None or row["case_id"] in self._chosen:
+                yield number, row["case_id"], row["input_hash"]
+
     def _rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-        for row in _rows(self.path, columns):
+        for row in (
+            _rows(self.path, columns) if self._span is None else rows_of(self.path, *self._span, columns)
+        ):
             if self.sample is None or row["case_id"] in self._chosen:
                 yield row
 
@@ -205,14 +216,17 @@ class AnswerTable:
 
     @classmethod
     @contextmanager
-    def writing(cls, folder: Path) -> Iterator[AnswerWriter]:
-        """Yield a writer; once it knows the identity of its answers, the table appears under that name."""
+    def writing(cls, folder: Path, name: str = "") -> Iterator[AnswerWriter]:
+        """Yield a writer; once it knows the identity of its answers, the table appears under that name.
+
+        Only a part of them has another name.
+        """
         loading = folder / f".loading-{uuid.uuid4().hex}.parquet"
         try:
             with _row_writer(loading, _answer_schema()) as rows:
                 writer = AnswerWriter(rows)
                 yield writer
-            loading.replace(folder / f"{writer.identity.id}.parquet")
+            loading.replace(folder / f"{name or writer.identity.id}.parquet")
         finally:
             loading.unlink(missing_ok=True)
 
@@ -258,10 +272,7 @@ class AnswerTable:
             group, index = divmod(place, ROWS)
             if group != self._group:
                 self._group, self._rows = group, self._file.read_row_group(group).to_pylist()
-            row = self._rows[index]
-            if row["input_hash"] == input_hash:
-                return _answer(row)
-        return Answer(case_id, trial, error=STALE, detail="the case's input changed after it was answered")
+            return answer_to(self._rows[index], input_hash)
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each answer; see `eval_pipeline.frames.answers`."""
@@ -289,6 +300,11 @@ class AnswerWriter:
         row |= {"tokens": msgspec.json.encode(answer.tokens), "carried": bytes(answer.carried)}
         self._rows.add(row | {"input_hash": input_hash})
 
+    def include(self, answers: AnswerTable, rows: pa.Table) -> None:
+        """Write the answers of another table after those that are there."""
+        self._costs.include(answers.costs, *(rows[name].to_pylist() for name in ("latency_ms", "cost_usd")))
+        self._rows.add_table(rows)
+
     def finish(
         self, identity: OutputsIdentity, stopping: Stopping | None = None, *, varies: bool = True
     ) -> None:
@@ -314,19 +330,16 @@ def write_table(path: Path, table: pa.Table) -> None:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
-@contextmanager
-def naming_damage(path: Path) -> Iterator[None]:
-    """Whatever is wrong with what is read here, the file is named."""
-    try:
-        yield
-    except UNREADABLE as error:
-        problems = Problems()
-        problems.add(path, f"is damaged: {error}", "Delete it, and run again.")
-        raise BadInput(list(problems)) from None
-
-
 def _unless_null(encoded: bytes) -> str | None:
     return None if encoded == b"null" else encoded.decode()
+
+
+def answer_to(row: dict[str, Any], input_hash: str) -> Answer:
+    """The answer of a row; one that was given to another input is an error."""
+    if row["input_hash"] == input_hash:
+        return _answer(row)
+    detail = "the case's input changed after it was answered"
+    return Answer(row["case_id"], row["trial"], error=STALE, detail=detail)
 
 
 def _answer(row: dict[str, Any]) -> Answer:
@@ -357,15 +370,28 @@ class _RowWriter:
         self._writer = writer
         self._schema = schema
         self._rows: list[dict[str, Any]] = []
+        self._table = schema.empty_table()
 
     def add(self, row: dict[str, Any]) -> None:
         self._rows.append(row)
         if len(self._rows) == ROWS:
             self._flush()
 
+    def add_table(self, table: pa.Table) -> None:
+        """The same for many rows; whoever adds tables adds nothing else."""
+        import pyarrow as pa
+
+        waiting = pa.concat_tables([self._table, table.select(self._schema.names)])
+        whole = len(waiting) - len(waiting) % ROWS
+        if whole:
+            self._writer.write_table(waiting.slice(0, whole), row_group_size=ROWS)
+        self._table = waiting.slice(whole).combine_chunks()
+
     def finish(self, facts: msgspec.Struct, more: Mapping[bytes, bytes] = NOTHING_MORE) -> None:
         if self._rows:
             self._flush()
+        if len(self._table):
+            self._writer.write_table(self._table)
         self._writer.add_key_value_metadata({FACTS: canonical_json(facts), **more})
 
     def _flush(self) -> None:
@@ -402,6 +428,17 @@ def _of_cases(batch: pa.RecordBatch, only: Set[str]) -> pa.RecordBatch:
     import pyarrow as pa
 
     return batch.filter(pa.array([case_id in only for case_id in batch["case_id"].to_pylist()], pa.bool_()))
+
+
+def rows_of(path: Path, start: int, stop: int, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows from one place to another of a table; the other groups are not read."""
+    with naming_damage(path), _opened(path) as file:
+        for group in range(start // ROWS, -(-stop // ROWS)):
+            table = file.read_row_group(group, columns)
+            first, last = max(start - group * ROWS, 0), min(stop - group * ROWS, ROWS)
+            if len(table) < last:
+                raise ValueError(f"{len(table)} of {last} rows of a group can be read")
+            yield from table.slice(first, last - first).to_pylist()
 
 
 def _opened(path: Path) -> pq.ParquetFile:

@@ -142,6 +142,8 @@ def test_leftovers_of_killed_processes_go_after_a_day(evaluated: Project, days: 
         evaluated.state / "evaluations" / "toy" / VERSION / ".x.removed.tmp",
         evaluated.golden("toy") / "baseline" / ".guess.json.k3.tmp",
         evaluated.state / "evaluations" / "toy" / VERSION / "piece" / "counts.parquet",
+        evaluated.state / "shards" / "toy" / VERSION / "answers-k3.parquet",
+        evaluated.state / "shards" / "toy" / VERSION / "scores-k3" / "counts.parquet",
     ]
     for path in places:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,6 +152,7 @@ def test_leftovers_of_killed_processes_go_after_a_day(evaluated: Project, days: 
             os.utime(each, (changed, changed))
     names = {name for kind, name in gone(evaluated) if kind == "leftover"}
     expected = {".loading-77.parquet", ".x.removed.tmp", ".guess.json.k3.tmp", "piece"}
+    expected |= {"answers-k3.parquet", "scores-k3"}
     assert names == (expected if days else set())
 
 
