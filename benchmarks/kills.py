@@ -37,7 +37,7 @@ from eval_pipeline.engines.metered import LEASE_SECONDS
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
 from eval_pipeline.store import AnswerTable, Store, database_file, database_url
 from eval_pipeline.store.names import LATEST
-from eval_pipeline.store.tables import read_table
+from eval_pipeline.store.parquet import read_table
 from eval_pipeline.suites.decomposition import SUITE
 
 CONCURRENCY = 10

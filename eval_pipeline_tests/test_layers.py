@@ -105,6 +105,7 @@ OF_SEVERAL_MODULES = {
     "test_isolation.py",
     "test_layers.py",
     "test_toy_suite.py",
+    "test_all_versions.py",
     "test_one_evaluation.py",
     "test_outage.py",
     "test_own_task.py",

@@ -17,7 +17,7 @@ from benchmarks.hostile.projects import BEFORE, Pristine
 from benchmarks.hostile.tally import Tried, ended
 from benchmarks.hostile.texts import GATE
 from eval_pipeline.project import Project
-from eval_pipeline.store.tables import read_table
+from eval_pipeline.store.parquet import read_table
 from eval_pipeline_tests.engines.fault_server import fault_server
 
 KEY, HEADER = 'sk-Hostile/Key+7"42', "gateway-pass-8c1d"

@@ -13,7 +13,8 @@ from eval_pipeline.answers import Answer, OutputsIdentity, Stopping
 from eval_pipeline.files import content_hash
 from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Scores, merged
-from eval_pipeline.store.tables import AnswerTable, AnswerWriter, answer_to, read_table, rows_of, write_table
+from eval_pipeline.store.parquet import read_table, rows_of, write_table
+from eval_pipeline.store.tables import AnswerTable, AnswerWriter, answer_to
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,9 +22,10 @@ from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
 from eval_pipeline.store.damage import naming_damage
 from eval_pipeline.store.names import LATEST, PAGE, TWIN
+from eval_pipeline.store.parquet import read_table, write_table
 from eval_pipeline.store.proposals import Proposal, Proposals, proposals_of
 from eval_pipeline.store.sharing import TOPS, SharedFiles, shared_files
-from eval_pipeline.store.tables import AnswerTable, GoldenTable, read_table, write_table
+from eval_pipeline.store.tables import AnswerTable, GoldenTable
 
 if TYPE_CHECKING:
     import pandas as pd

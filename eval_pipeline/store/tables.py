@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -25,18 +24,17 @@ from eval_pipeline.answers import (
     Stopping,
     costs_of,
 )
-from eval_pipeline.files import Kind, canonical_json, data_frame, replacing, typed_table
+from eval_pipeline.files import Kind, canonical_json, data_frame, typed_table
 from eval_pipeline.golden import GoldenCase
 from eval_pipeline.scoring import ATTRIBUTE
 from eval_pipeline.store.damage import naming_damage
+from eval_pipeline.store.parquet import ROWS, RowWriter, facts_of, opened, row_writer, rows_in, rows_of
 from eval_pipeline.suite import Case, Suite
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-ROWS = 1000
 ENCODED = ("input", "expected", "attributes")
 """What of a case is stored as JSON."""
 PLAIN = ("case_id", "trial", "text", "error", "detail", "latency_ms", "cost_usd")
@@ -68,11 +66,9 @@ GOLDEN_COLUMNS: Mapping[str, Kind] = {
     "case_hash": "text",
 }
 """What a data frame shows of a case, besides its attributes."""
-FACTS = b"eval_pipeline"
 STOPPING = b"eval_pipeline_stopping"
 COSTS = b"eval_pipeline_costs"
 VARIES = b"eval_pipeline_varies"
-NOTHING_MORE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
 class GoldenFacts(msgspec.Struct, frozen=True):
@@ -98,7 +94,7 @@ class GoldenTable:
     @classmethod
     def open(cls, path: Path) -> GoldenTable:
         """A table that was written before."""
-        return cls(path, msgspec.json.decode(_facts(path), type=GoldenFacts))
+        return cls(path, msgspec.json.decode(facts_of(path), type=GoldenFacts))
 
     @classmethod
     def write(cls, folder: Path, rows: Iterable[GoldenCase], facts: Callable[[], GoldenFacts]) -> GoldenTable:
@@ -111,7 +107,7 @@ class GoldenTable:
 
         loading = folder / f".loading-{os.getpid()}.parquet"
         try:
-            with _row_writer(loading, _golden_schema()) as writer:
+            with row_writer(loading, _golden_schema()) as writer:
                 for golden in rows:
                     writer.add(record(golden))
                 known_facts = facts()
@@ -132,13 +128,13 @@ class GoldenTable:
 
     def places(self) -> Iterator[tuple[int, str, str]]:
         """The row, id and input hash of every case that counts."""
-        for number, row in enumerate(_rows(self.path, ["case_id", "input_hash"])):
+        for number, row in enumerate(rows_in(self.path, ["case_id", "input_hash"])):
             if self.sample is None or row["case_id"] in self._chosen:
                 yield number, row["case_id"], row["input_hash"]
 
     def _rows(self, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
         for row in (
-            _rows(self.path, columns) if self._span is None else rows_of(self.path, *self._span, columns)
+            rows_in(self.path, columns) if self._span is None else rows_of(self.path, *self._span, columns)
         ):
             if self.sample is None or row["case_id"] in self._chosen:
                 yield row
@@ -153,7 +149,7 @@ class GoldenTable:
         """Every case, or those of some ids, decoded as they are needed."""
         attributes = msgspec.json.Decoder(dict[str, str])
         with naming_damage(self.path):
-            for row in self._rows() if only is None else _rows(self.path, only=only):
+            for row in self._rows() if only is None else rows_in(self.path, only=only):
                 case = Case(
                     row["case_id"],
                     msgspec.json.decode(row["input"], type=suite.input),
@@ -165,7 +161,7 @@ class GoldenTable:
     def inputs(self, suite: Suite, only: Set[str] | None = None) -> Iterator[tuple[str, str, Any]]:
         """Case id, input hash and input, of every case or some. The expectations are not even read."""
         columns = ["case_id", "input_hash", "input"]
-        for row in self._rows(columns) if only is None else _rows(self.path, columns, only):
+        for row in self._rows(columns) if only is None else rows_in(self.path, columns, only):
             yield row["case_id"], row["input_hash"], msgspec.json.decode(row["input"], type=suite.input)
 
     def hashes(self, column: Literal["input_hash", "case_hash"]) -> dict[str, str]:
@@ -197,7 +193,7 @@ class AnswerTable:
     def __init__(self, path: Path, identity: OutputsIdentity) -> None:
         self.path = path
         self.identity = identity
-        self._file = _opened(path)
+        self._file = opened(path)
         self._group = -1
         self._rows: list[dict[str, Any]] = []
 
@@ -212,7 +208,7 @@ class AnswerTable:
     def open(cls, path: Path) -> AnswerTable:
         """A table that was written before."""
         with naming_damage(path):
-            return cls(path, msgspec.json.decode(_facts(path), type=OutputsIdentity))
+            return cls(path, msgspec.json.decode(facts_of(path), type=OutputsIdentity))
 
     @classmethod
     @contextmanager
@@ -223,7 +219,7 @@ class AnswerTable:
         """
         loading = folder / f".loading-{uuid.uuid4().hex}.parquet"
         try:
-            with _row_writer(loading, _answer_schema()) as rows:
+            with row_writer(loading, _answer_schema()) as rows:
                 writer = AnswerWriter(rows)
                 yield writer
             loading.replace(folder / f"{name or writer.identity.id}.parquet")
@@ -257,11 +253,11 @@ class AnswerTable:
 
     def input_hashes(self) -> dict[str, str]:
         """Which input of each case was answered."""
-        return {row["case_id"]: row["input_hash"] for row in _rows(self.path, ["case_id", "input_hash"])}
+        return {row["case_id"]: row["input_hash"] for row in rows_in(self.path, ["case_id", "input_hash"])}
 
     def __iter__(self) -> Iterator[Answer]:
         with naming_damage(self.path):
-            yield from map(_answer, _rows(self.path))
+            yield from map(_answer, rows_in(self.path))
 
     def get(self, case_id: str, trial: int, input_hash: str) -> Answer | None:
         """The answer for a case in a trial; one that was given to another input is an error."""
@@ -281,7 +277,7 @@ class AnswerTable:
         with naming_damage(self.path):
             rows = [
                 {**about, **row, "tokens": _answer(row).token_count, "carried": _unless_null(row["carried"])}
-                for row in _rows(self.path)
+                for row in rows_in(self.path)
             ]
         return data_frame(typed_table(ANSWER_COLUMNS, rows))
 
@@ -289,7 +285,7 @@ class AnswerTable:
 class AnswerWriter:
     """Writes answers in the order of their trials and cases."""
 
-    def __init__(self, rows: _RowWriter) -> None:
+    def __init__(self, rows: RowWriter) -> None:
         self._rows = rows
         self._costs = CostCounter()
 
@@ -312,22 +308,6 @@ class AnswerWriter:
         self.identity = identity
         more = {COSTS: canonical_json(self._costs.costs), VARIES: canonical_json(varies)}
         self._rows.finish(identity, more | ({STOPPING: canonical_json(stopping)} if stopping else {}))
-
-
-def read_table(path: Path) -> pa.Table:
-    """A whole table."""
-    with naming_damage(path), _opened(path) as file:
-        table = file.read()
-        _stop_if_missing(file, len(table))
-    return table
-
-
-def write_table(path: Path, table: pa.Table) -> None:
-    """Write a whole table atomically."""
-    import pyarrow.parquet as pq
-
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
 def _unless_null(encoded: bytes) -> str | None:
@@ -361,101 +341,3 @@ def _answer_schema() -> pa.Schema:
     numbers = dict.fromkeys(("latency_ms", "cost_usd"), pa.float64())
     encoded = dict.fromkeys(("tokens", "carried"), pa.binary())
     return pa.schema({**texts, "trial": pa.int64(), **numbers, **encoded})
-
-
-class _RowWriter:
-    """Writes rows in groups of equal size, so that a row's place tells its group."""
-
-    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
-        self._writer = writer
-        self._schema = schema
-        self._rows: list[dict[str, Any]] = []
-        self._table = schema.empty_table()
-
-    def add(self, row: dict[str, Any]) -> None:
-        self._rows.append(row)
-        if len(self._rows) == ROWS:
-            self._flush()
-
-    def add_table(self, table: pa.Table) -> None:
-        """The same for many rows; whoever adds tables adds nothing else."""
-        import pyarrow as pa
-
-        waiting = pa.concat_tables([self._table, table.select(self._schema.names)])
-        whole = len(waiting) - len(waiting) % ROWS
-        if whole:
-            self._writer.write_table(waiting.slice(0, whole), row_group_size=ROWS)
-        self._table = waiting.slice(whole).combine_chunks()
-
-    def finish(self, facts: msgspec.Struct, more: Mapping[bytes, bytes] = NOTHING_MORE) -> None:
-        if self._rows:
-            self._flush()
-        if len(self._table):
-            self._writer.write_table(self._table)
-        self._writer.add_key_value_metadata({FACTS: canonical_json(facts), **more})
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows = []
-
-
-@contextmanager
-def _row_writer(path: Path, schema: pa.Schema) -> Iterator[_RowWriter]:
-    import pyarrow.parquet as pq
-
-    with (
-        replacing(path) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True) as writer,
-    ):
-        yield _RowWriter(writer, schema)
-
-
-def _rows(
-    path: Path, columns: list[str] | None = None, only: Set[str] | None = None
-) -> Iterator[dict[str, Any]]:
-    """The rows of a table, or those of some cases."""
-    with naming_damage(path), _opened(path) as file:
-        rows = 0
-        for batch in file.iter_batches(ROWS, columns=columns):
-            rows += len(batch)
-            yield from (batch if only is None else _of_cases(batch, only)).to_pylist()
-        _stop_if_missing(file, rows)
-
-
-def _of_cases(batch: pa.RecordBatch, only: Set[str]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    return batch.filter(pa.array([case_id in only for case_id in batch["case_id"].to_pylist()], pa.bool_()))
-
-
-def rows_of(path: Path, start: int, stop: int, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows from one place to another of a table; the other groups are not read."""
-    with naming_damage(path), _opened(path) as file:
-        for group in range(start // ROWS, -(-stop // ROWS)):
-            table = file.read_row_group(group, columns)
-            first, last = max(start - group * ROWS, 0), min(stop - group * ROWS, ROWS)
-            if len(table) < last:
-                raise ValueError(f"{len(table)} of {last} rows of a group can be read")
-            yield from table.slice(first, last - first).to_pylist()
-
-
-def _opened(path: Path) -> pq.ParquetFile:
-    """A table whose pages are held against their checksums: bytes that a disk flips change no number."""
-    import pyarrow.parquet as pq
-
-    return pq.ParquetFile(path, page_checksum_verification=True)
-
-
-def _stop_if_missing(file: pq.ParquetFile, rows: int) -> None:
-    """Pages whose headers say something else are left out without a word."""
-    if rows != file.metadata.num_rows:
-        raise ValueError(f"{rows} of {file.metadata.num_rows} rows can be read")
-
-
-def _facts(path: Path) -> bytes:
-    import pyarrow.parquet as pq
-
-    facts: bytes = pq.read_metadata(path).metadata[FACTS]
-    return facts

@@ -12,7 +12,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.stages import Workbench, answer_cases, load_golden
 from eval_pipeline.store import AnswerTable, Store
 from eval_pipeline.store.names import LATEST
-from eval_pipeline.store.tables import read_table, write_table
+from eval_pipeline.store.parquet import read_table, write_table
 from eval_pipeline.suites import find_suite
 
 FLIPS = 300
