@@ -121,7 +121,7 @@ def test_an_engine_that_nothing_uses_is_not_asked(own: Project, monkeypatch: pyt
     monkeypatch.setenv("DOCTOR_KEY", KEY)
     with fault_server(lambda prompt: "yes") as server:
         text = ENDPOINT.format(url=server.url).replace("default: model", "default: other")
-        own.engines_file.write_text(f"{text}  other: {{kind: recorded}}\n")
+        own.engines_file.write_text(f"{text}  other: {{kind: recorded, path: other.jsonl}}\n")
         told = [finding.text for finding in examine(own, call=True) if "engine model" in finding.text]
         assert server.calls == 0
     assert [each.partition("; ")[2] for each in told] == ["nothing uses it, so that --call does not ask it"]
