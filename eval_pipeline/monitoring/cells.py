@@ -37,6 +37,8 @@ _OF_NOTHING = b'{"hours": {}, "feedback": ""}'
 _MEMORY = "600MB"
 _HOUR = 'epoch_us("at") // 3600000000'
 _KEYS = "hour, version, model"
+_SHORT = 10**8
+"""With nine digits behind the point, any number below has no more than 64 bits."""
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -141,16 +143,27 @@ def _counted(
     parts += [
         _spread(name, f"SELECT {_KEYS}, {name} AS x FROM once WHERE {name} IS NOT NULL") for name in SPREAD
     ]
-    parts.append(_spread(CONFIDENCE, f"SELECT {_KEYS}, unnest(confidences) AS x FROM once"))
+    parts.append(
+        _spread(
+            CONFIDENCE, f"SELECT {_KEYS}, unnest(confidences) AS x FROM once WHERE confidences IS NOT NULL"
+        )
+    )
     return _cells(connection, " UNION ALL ".join(parts))
 
 
 def _spread(name: str, values: str) -> str:
     """Sums of values by bucket."""
     return (
-        f"SELECT {_KEYS}, '{name}', NULL, {bucket_sql('x')} AS bucket, count(*), sum(x::DECIMAL(38, 9)), "
+        f"SELECT {_KEYS}, '{name}', NULL, {bucket_sql('x')} AS bucket, count(*), {_sum('x')}, "
         f"sum(x * x) FROM ({values}) WHERE x IS NOT NULL GROUP BY {_KEYS}, bucket"
     )
+
+
+def _sum(value: str) -> str:
+    """A sum to the billionth. What fits into 64 bits is rounded there, which takes half of the time."""
+    short = f"sum(CASE WHEN {value} < {_SHORT} THEN {value}::DECIMAL(18, 9) END)"
+    long = f"sum(CASE WHEN {value} >= {_SHORT} THEN {value}::DECIMAL(38, 9) END)"
+    return f"coalesce({short}, 0) + coalesce({long}, 0)"
 
 
 def _view_once(
