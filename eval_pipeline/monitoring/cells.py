@@ -170,13 +170,15 @@ def _view_once(
     connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], hours: Collection[int]
 ) -> None:
     """The events of some hours of segments, each once."""
+    import numpy as np
+
     others = any(each.hours >> hour & 1 for each in segments for hour in range(24) if hour not in hours)
     where = f"WHERE {_HOUR} % 24 IN ({', '.join(map(str, hours))})" if others else ""
     files, texts = _quoted(store, segments), ", ".join(TEXTS)
     all_ = f"SELECT * EXCLUDE ({texts}), {_HOUR} AS hour FROM read_parquet([{files}]) {where}"
     # Hashes that are all different prove that no event is there twice, at a fraction of what looking costs.
-    hashes = connection.execute(f"SELECT hash(hour, request_id) AS one FROM ({all_})").fetchnumpy()["one"]
-    hashes.sort()
+    hashed = connection.sql(f"SELECT hash(hour, request_id) AS one FROM ({all_})").to_arrow_table()
+    hashes = np.sort(hashed["one"].to_numpy())
     if (hashes[1:] == hashes[:-1]).any():
         once = f"FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
         connection.execute(f"CREATE OR REPLACE TEMP TABLE first_of_each AS {once}")
