@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from eval_pipeline.monitoring import EventStore, figures_of, open_ingest
+from eval_pipeline.monitoring import EventStore, event_schema, figures_of, open_ingest
 from eval_pipeline.monitoring.databases import THREADS
 from eval_pipeline.monitoring.flat import column_types
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
@@ -42,6 +42,8 @@ PROSE = (
 )
 WORDS = PROSE.split()
 PERSONAL = " Mail jane.doe@example.com or call +31 20 123 4567."
+LONGEST_WAIT = 8.0
+"""Seconds before a process is killed, at first."""
 ONE_IN = 50
 """So many texts there are for one with something personal in it."""
 
@@ -145,6 +147,7 @@ def begin(project: Project) -> subprocess.Popen[bytes]:
 def take() -> None:
     """Be that process: say when it begins, without the imports that every command needs."""
     with open_ingest(Project.find()) as taking:
+        event_schema().empty_table()  # with its first array Arrow imports pandas
         start = Took.now()
         list(taking.files(now=True))
         figures_of(taking.store, SUITE, MONDAY, MONDAY + WEEK, 7, by=["hour"])
@@ -180,17 +183,23 @@ def kill_and_count(kills: int, count: int) -> Iterator[str]:
         drop = project.root / "production" / "drop"
         write_events(drop / "0.jsonl", count, text=False)
         lines = (drop / "0.jsonl").read_text().splitlines(keepends=True)
-        for number in range(1, 4):
-            (drop / f"{number}.jsonl").write_text("".join(chance.sample(lines, count // 3)))
-        for number in range(kills):
+        killed, delivered, longest = 0, 0, LONGEST_WAIT
+        while killed < kills:
+            # There is always something to take: whoever is done before dies of nothing.
+            delivered += 1
+            (drop / f"{delivered}.jsonl").write_text("".join(chance.sample(lines, count // 3)))
             process = begin(project)
-            time.sleep(chance.uniform(0.5, 6))
+            time.sleep(chance.uniform(0.1, longest))
             process.kill()
-            yield f"{number + 1}: {'killed' if process.wait() else 'was done before'}"
+            if process.wait():
+                killed += 1
+                yield f"{killed}: killed"
+            else:
+                longest *= 0.8
         both = [begin(project) for _ in range(2)]
         assert [each.wait() for each in both] == [0, 0]
         assert counted(project) == len({json.loads(line)["request_id"] for line in lines})
-        yield f"{count:,} events, each counted once"
+        yield f"{count:,} events in {delivered + 1} files, each counted once"
 
 
 def main() -> int:

@@ -37,6 +37,8 @@ _OF_NOTHING = b'{"hours": {}, "feedback": ""}'
 _MEMORY = "600MB"
 _HOUR = 'epoch_us("at") // 3600000000'
 _KEYS = "hour, version, model"
+_SHORT = 10**8
+"""With nine digits behind the point, any number below has no more than 64 bits."""
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -141,31 +143,42 @@ def _counted(
     parts += [
         _spread(name, f"SELECT {_KEYS}, {name} AS x FROM once WHERE {name} IS NOT NULL") for name in SPREAD
     ]
-    parts.append(_spread(CONFIDENCE, f"SELECT {_KEYS}, unnest(confidences) AS x FROM once"))
+    parts.append(
+        _spread(
+            CONFIDENCE, f"SELECT {_KEYS}, unnest(confidences) AS x FROM once WHERE confidences IS NOT NULL"
+        )
+    )
     return _cells(connection, " UNION ALL ".join(parts))
 
 
 def _spread(name: str, values: str) -> str:
     """Sums of values by bucket."""
     return (
-        f"SELECT {_KEYS}, '{name}', NULL, {bucket_sql('x')} AS bucket, count(*), sum(x::DECIMAL(38, 9)), "
+        f"SELECT {_KEYS}, '{name}', NULL, {bucket_sql('x')} AS bucket, count(*), {_sum('x')}, "
         f"sum(x * x) FROM ({values}) WHERE x IS NOT NULL GROUP BY {_KEYS}, bucket"
     )
+
+
+def _sum(value: str) -> str:
+    """A sum to the billionth. What fits into 64 bits is rounded there, which takes half of the time."""
+    short = f"sum(CASE WHEN {value} < {_SHORT} THEN {value}::DECIMAL(18, 9) END)"
+    long = f"sum(CASE WHEN {value} >= {_SHORT} THEN {value}::DECIMAL(38, 9) END)"
+    return f"coalesce({short}, 0) + coalesce({long}, 0)"
 
 
 def _view_once(
     connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], hours: Collection[int]
 ) -> None:
     """The events of some hours of segments, each once."""
-    others = any(each.hours >> hour & 1 for each in segments for hour in range(24) if hour not in hours)
-    where = f"WHERE {_HOUR} % 24 IN ({', '.join(map(str, hours))})" if others else ""
     import numpy as np
 
+    others = any(each.hours >> hour & 1 for each in segments for hour in range(24) if hour not in hours)
+    where = f"WHERE {_HOUR} % 24 IN ({', '.join(map(str, hours))})" if others else ""
     files, texts = _quoted(store, segments), ", ".join(TEXTS)
     all_ = f"SELECT * EXCLUDE ({texts}), {_HOUR} AS hour FROM read_parquet([{files}]) {where}"
     # Hashes that are all different prove that no event is there twice, at a fraction of what looking costs.
-    found = connection.execute(f"SELECT hash(hour, request_id) AS one FROM ({all_})").fetchnumpy()["one"]
-    hashes = np.sort(np.asarray(found))
+    hashed = connection.sql(f"SELECT hash(hour, request_id) AS one FROM ({all_})").to_arrow_table()
+    hashes = np.sort(hashed["one"].to_numpy())
     if (hashes[1:] == hashes[:-1]).any():
         once = f"FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
         connection.execute(f"CREATE OR REPLACE TEMP TABLE first_of_each AS {once}")

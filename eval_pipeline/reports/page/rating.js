@@ -70,7 +70,7 @@ function show() {
     node("h2", { id: "item", tabindex: "-1" }, `Answer ${place + 1}`),
     node("div", { class: "asked" },
       node("div", {}, texts("What was asked", item.input),
-        item.passages.length ? node("details", {}, node("summary", {}, `${item.passages.length} retrieved passages`),
+        item.passages.length ? node("details", {}, node("summary", {}, item.passages.length === 1 ? "1 retrieved passage" : `${item.passages.length} retrieved passages`),
           item.passages.map((text) => node("div", { class: "text" }, shown(text)))) : null),
       texts("What was answered", item.answer)),
     choices(),
