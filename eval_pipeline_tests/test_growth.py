@@ -13,10 +13,10 @@ from eval_pipeline.reports.page import cases as page_cases
 from eval_pipeline.reports.page import report as page
 from eval_pipeline.store import Store
 
-FEW, MANY = 1_000, 10_000
+FEW, MANY = 2_000, 20_000
 FOR_EACH_CUSTOMER = 8
 """So that even the smaller project has more groups than are shown."""
-SHOWN, LISTED = 300, 20
+SHOWN, LISTED = 300, 50
 """Cases on a page, and in a table: fewer than either project has."""
 
 

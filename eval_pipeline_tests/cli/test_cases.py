@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests.cli.measured import make_project
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
 from eval_pipeline_tests.improvement.producing import event, keep
-from eval_pipeline_tests.running import command, invoke
+from eval_pipeline_tests.running import invoke
 
 RECENT = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=2)
 
@@ -53,25 +52,6 @@ def test_from_failure_to_golden_case(project: Project) -> None:
     again = invoke(project, "cases", "suggest", NAME)
     assert "0 cases and 0 canaries suggested" in again.stdout
     assert "dropped before" in again.stdout
-
-
-@pytest.mark.slow
-def test_an_accepted_case_is_signed_off_and_evaluated(tmp_path: Path) -> None:
-    project = make_project(tmp_path)
-    signed = ("golden", "freeze", NAME, "--reason", "as agreed", "--by", "Ada")
-    assert invoke(project, *signed).returncode == 0
-    keep(project, [event(1, NAME, {"text": "The printer burns"}, "other", at=RECENT, error="timeout")])
-    assert invoke(project, "cases", "suggest", NAME).returncode == 0
-    (file,) = (project.root / "production/suggested" / NAME).glob("*.json")
-    content = json.loads(file.read_text())
-    content["case"] |= {"label": "bug", "language": "en"}
-    file.write_text(json.dumps(content))
-    assert invoke(project, "cases", "accept", file).returncode == 0
-    unsigned = invoke(project, "golden", "check", NAME)
-    assert (unsigned.returncode, "not signed off" in unsigned.stdout) == (1, True)
-    assert invoke(project, *signed).returncode == 0
-    assert invoke(project, "golden", "check", NAME).returncode == 0
-    assert "1 missing" in command(project, "run", NAME).stdout
 
 
 @pytest.mark.parametrize(
