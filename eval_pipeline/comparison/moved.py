@@ -15,7 +15,7 @@ from eval_pipeline.suite import Suite, Values
 def moved_cases(
     suite: Suite, old: Scores, new: Scores
 ) -> tuple[tuple[CaseChange, ...], tuple[CaseChange, ...]]:
-    """The cases that fell, the worst first, and those that rose, the least first.
+    """The cases that fell, the worst first, and those that rose, the best first.
 
     A case that lost its value fell farther than any other; one that had none before did not move.
     """
@@ -23,7 +23,7 @@ def moved_cases(
     difference = after - before
     sign = 1.0 if suite.metric(suite.headline).direction == "higher" else -1.0
     gain = np.where(np.isnan(difference), np.where(np.isnan(before), 0.0, -np.inf), sign * difference)
-    order = np.argsort(gain, kind="stable")
+    worst, best = np.argsort(gain, kind="stable"), np.argsort(-gain, kind="stable")
     names = cases_of(new)
 
     def changes(places: NDArray[np.intp]) -> tuple[CaseChange, ...]:
@@ -33,7 +33,7 @@ def moved_cases(
         )
         return tuple(map(CaseChange, names.take(places).to_pylist(), *numbers))
 
-    return changes(order[gain[order] < -TOLERANCE]), changes(order[gain[order] > TOLERANCE])
+    return changes(worst[gain[worst] < -TOLERANCE]), changes(best[gain[best] > TOLERANCE])
 
 
 def headlines(suite: Suite, scores: Scores) -> Values:

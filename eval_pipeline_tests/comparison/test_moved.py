@@ -57,10 +57,10 @@ def plainly(suite: kit.Suite, old: Scores, new: Scores) -> tuple[list[CaseChange
         difference = None if was is None or is_ is None else is_ - was
         gain = sign * difference if difference is not None else -math.inf if was is not None else 0.0
         changes.append((gain, each.case_id, CaseChange(each.case_id, was, is_, difference)))
-    ordered = sorted(changes, key=lambda each: each[:2])
+    worst, best = (sorted(changes, key=lambda each: (way * each[0], each[1])) for way in (1, -1))
     return (
-        [change for gain, _, change in ordered if gain < -1e-9],
-        [change for gain, _, change in ordered if gain > 1e-9],
+        [change for gain, _, change in worst if gain < -1e-9],
+        [change for gain, _, change in best if gain > 1e-9],
     )
 
 
