@@ -14,6 +14,7 @@ from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suites.heritage_linking import SUITE
 from eval_pipeline.suites.heritage_linking.engine.knowledge import load_knowledge_base
+from eval_pipeline.suites.heritage_linking.requirements import second_annotations
 
 FOLDER = Project.find().golden(SUITE.name)
 KNOWLEDGE = load_knowledge_base(FOLDER / "resources")
@@ -92,7 +93,7 @@ def test_the_golden_set_has_the_documents_size(cases: list[GoldenCase]) -> None:
     overview = OverviewBuilder(SUITE)
     for golden in cases:
         overview.add(golden)
-    built = overview.build()
+    built = overview.build(second_annotations(Project.find().golden(SUITE.name) / "references"))
     assert sum(built.measures["mentions"]) >= 500
     assert len(KNOWLEDGE.institutions) >= 350
     short = {requirement.name for requirement, missing in shortfalls(SUITE, built) if missing}

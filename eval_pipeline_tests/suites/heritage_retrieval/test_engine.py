@@ -23,6 +23,7 @@ from eval_pipeline.suites.heritage_retrieval.engine.corpus import (
     load_corpus,
     stemmed,
 )
+from eval_pipeline.suites.heritage_retrieval.requirements import second_annotations
 from eval_pipeline.suites.heritage_retrieval.trec import Retrieval, write_run
 from eval_pipeline_tests.running import invoke
 from eval_pipeline_tests.sources import values
@@ -104,7 +105,7 @@ def test_judged_documents_exist_and_the_set_has_the_documents_size(
     for golden in cases:
         overview.add(golden)
         assert golden.case.expected.judgments.keys() <= corpus.passages.keys()
-    built = overview.build()
+    built = overview.build(second_annotations(Project.find().golden(SUITE.name) / "references"))
     assert len(corpus.passages) >= 450
     short = {requirement.name for requirement, missing in shortfalls(SUITE, built) if missing}
     assert short <= {"split_balance"}
