@@ -16,6 +16,7 @@ from eval_pipeline.asking import Looks, Progress, Silence, SoFar, TrialAnswers, 
 from eval_pipeline.engines import Journal, shards_of
 from eval_pipeline.files import content_hash, remove
 from eval_pipeline.problems import BadInput
+from eval_pipeline.project import HostedProject
 from eval_pipeline.scoring import Identity, Scores, score_cases
 from eval_pipeline.stages.shard_work import AskTask, ScoreTask, Shard, Worked, ask_shard, score_shard
 from eval_pipeline.stages.workbench import Workbench
@@ -47,9 +48,9 @@ class Asked:
 def shards_for(bench: Workbench, golden: GoldenTable, answers: AnswerTable | None = None) -> Shards | None:
     """How the project cuts a golden set; None where it does not, where it is small, or is a shard itself.
 
-    Answers that are not in the store are nothing that a worker would find.
+    Answers that are not in the store are nothing that a worker would find, nor is the suite of a host.
     """
-    if bench.shared_run:
+    if bench.shared_run or isinstance(bench.project, HostedProject):
         return None
     shards = shards_of(bench.project)
     if shards is None or golden.facts.cases <= shards.cases:

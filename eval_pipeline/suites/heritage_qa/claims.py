@@ -73,11 +73,14 @@ class Claim:
         return not self.denied.isdisjoint(denied) and self._enough(denied)
 
     def restates(self, other: Claim) -> bool:
-        """Whether it has the same numbers, dates and names as another one, and enough words, in its order."""
-        if self.empty or self.anchors != other.anchors:
+        """Whether it has the same numbers, dates and names as another one, and its words, in its order.
+
+        Some may be left out; one that the other does not have may be the one that turns what it says round.
+        """
+        if self.empty or self.anchors != other.anchors or not self.content <= other.content:
             return False
-        words = max(len(self.content), len(other.content))
-        if len(self.content & other.content) < ENOUGH * words - TOLERANCE:
+        words, others = self.content - self.anchors, other.content - other.anchors
+        if len(words) < ENOUGH * len(others) - TOLERANCE:
             return False
         shared = [term for term in self.order if term in other.order or _DIGIT.search(term)]
         rest = iter(other.order)

@@ -299,6 +299,10 @@ COMPUTED = case(
         ("Mill Street Library is 150 years older than Corn Lane Museum (1800 and 1950).", 0.0),
         ("Corn Lane Museum is not 150 years older than Mill Street Library (1800 and 1950).", 0.0),
         ("Corn Lane Museum is older than Mill Street Library.", 0.0),
+        # Another word in the place of one.
+        ("Corn Lane Museum is 150 years younger than Mill Street Library (1800 and 1950).", 0.0),
+        ("Corn Lane Museum lies 150 metres from Mill Street Library (1800 and 1950).", 0.0),
+        ("Corn Lane Museum lends 150 books to Mill Street Library (1800 and 1950).", 0.0),
         (f"{COMPUTED.case.expected.answer} It is not 150 years older.", 0.0),
     ],
 )
@@ -314,6 +318,16 @@ def test_an_inference_needs_the_passages_that_it_was_drawn_from() -> None:
     assert scored(answer, COMPUTED, context=[f"Quoted: {PASSAGE}", OTHER])["faithfulness"] == 1.0
     for missing in ([], [PASSAGE], [OTHER], [OTHER, "Corn Lane Museum was founded in 1800."]):
         assert scored(answer, COMPUTED, context=missing)["faithfulness"] == 0.0
+
+
+def _with_another_word(text: str) -> str:
+    """In every sentence, a word that is no name is another one."""
+
+    def changed(sentence: str) -> str:
+        words = re.findall(r"\b[^\W\d_A-Z][^\W\d_A-Z]+\b", sentence)
+        return re.sub(rf"\b{max(words, key=len)}\b", "vergnoemeld", sentence) if words else "Vergnoemeld"
+
+    return ". ".join(map(changed, text.split(". ")))
 
 
 def _with_numbers(text: str, change: Callable[[list[str]], list[str]]) -> str:
@@ -336,10 +350,11 @@ def _with_numbers(text: str, change: Callable[[list[str]], list[str]]) -> str:
         lambda case: _with_numbers(
             case.expected.answer, lambda numbers: [str(int(each) + 1) for each in numbers]
         ),
+        lambda case: _with_another_word(case.expected.answer),
         lambda case: REFUSALS[case.input.language],
     ],
     ids=["empty", "echo", "echo as a statement", "all passages", "denied", "denied in its language",
-         "negated", "shuffled", "numbers swapped", "other numbers", "refusal"],
+         "negated", "shuffled", "numbers swapped", "other numbers", "another word", "refusal"],
 )  # fmt: skip
 def test_no_cheat_gains_by_what_the_golden_answer_infers(golden_set: list[GoldenCase], cheat: Any) -> None:
     for case in [each.case for each in golden_set]:
