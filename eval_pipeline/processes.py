@@ -6,12 +6,15 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -69,30 +72,36 @@ def in_processes(tasks: Sequence[Callable[[], T]]) -> list[T | None]:
     import multiprocessing
 
     context = multiprocessing.get_context("fork")
-    children = []
-    for task in tasks[1:]:
-        receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_send, args=(task, sender))
-        process.start()
-        sender.close()
-        children.append((process, receiver))
+    held, rope = context.Pipe(duplex=False)
+    children: list[tuple[BaseProcess, Connection]] = []
     try:
+        for task in tasks[1:]:
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=_send, args=(task, sender, held, rope))
+            children.append((process, receiver))
+            process.start()
+            sender.close()
         return [tasks[0](), *(_receive(receiver) for _, receiver in children)]
     finally:
-        for process, receiver in children:
+        for child, receiver in children:
             receiver.close()
-            process.kill()
-            process.join()
+            if child.pid is not None:
+                child.kill()
+                child.join()
+        for end in (held, rope):
+            end.close()
 
 
 def in_turns(function: Callable[[S], T], items: Sequence[S]) -> list[T]:
     """What a function returns for each item, computed by as many processes as can work at the same time.
 
-    Whoever is free takes the next item. What a process that ended early had taken is computed here.
+    Whoever is free takes the next item. What a process that ended early had taken is computed here, and so is
+    what failed there: nobody begins another item then, and the error is raised here.
     """
     import multiprocessing
 
     turns = multiprocessing.get_context("fork").Value("q", 0)
+    here = os.getpid()
 
     def take_turns() -> dict[int, T]:
         results: dict[int, T] = {}
@@ -101,7 +110,13 @@ def in_turns(function: Callable[[S], T], items: Sequence[S]) -> list[T]:
                 turn, turns.value = turns.value, turns.value + 1
             if turn >= len(items):
                 return results
-            results[turn] = function(items[turn])
+            try:
+                results[turn] = function(items[turn])
+            except Exception:
+                turns.value = len(items)
+                if os.getpid() == here:
+                    raise
+                return results
 
     workers = max(1, min(usable_processors(), len(items)))
     known = {
@@ -110,9 +125,23 @@ def in_turns(function: Callable[[S], T], items: Sequence[S]) -> list[T]:
     return [known[turn] if turn in known else function(item) for turn, item in enumerate(items)]
 
 
-def _send(task: Callable[[], object], sender: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
-    sender.send(task())
+def _send(task: Callable[[], object], sender: Connection, held: Connection, rope: Connection) -> None:
+    rope.close()
+    end_with(held)
+    with suppress(KeyboardInterrupt):
+        sender.send(task())
+
+
+def end_with(rope: Connection) -> None:
+    """Let this process end at once when the other end of a pipe closes, and at no key that is pressed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        with suppress(EOFError, OSError):
+            rope.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _receive(receiver: Connection) -> Any:

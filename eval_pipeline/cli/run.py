@@ -182,8 +182,8 @@ def _each(
 def _evaluate_all(
     project: Project, chosen: Sequence[tuple[Suite, str]], options: Options, output: Screen
 ) -> list[int]:
-    """Evaluate versions; where a line is said of each, several suites at a time."""
-    if not isinstance(output, Lines):
+    """Evaluate versions; where a line is said of each, and engines are our own, several suites at a time."""
+    if not isinstance(output, Lines) or not _costs_nothing(project, chosen, options):
         return _each(chosen, partial(_evaluate, project, options=options, output=output), output)
     said: set[Problem] = set()
 
@@ -198,6 +198,16 @@ def _evaluate_all(
         codes += some
         output.include(lines)
     return codes
+
+
+def _costs_nothing(project: Project, chosen: Sequence[tuple[Suite, str]], options: Options) -> bool:
+    """Whether nobody but embedded engines is asked: others have limits that processes would not share."""
+    file = read_engines(project.engines_file, Problems())
+    engines = file.engines if file else {}
+    prompts = (load_prompt(suite, project.prompts(suite.name), each, Problems()) for suite, each in chosen)
+    own = (prompt.front.engine if prompt else None for prompt in prompts)
+    names = {options.engine or name or (file.default if file else "") for name in own}
+    return all(name in engines and getattr(engines[name], "kind", "") == "embedded" for name in names)
 
 
 def _print_unusable(subject: str, problems: Sequence[Problem]) -> None:

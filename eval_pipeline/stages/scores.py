@@ -36,16 +36,20 @@ def score_answers(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -
 def known_scores(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Scores | None:
     """What an earlier evaluation made of the same answers, by the same code; None where there was none.
 
-    Where a judge rules, answers are scored anew: the verdicts that it owed may be there now.
+    Where a judge rules, answers are scored anew: the verdicts that it owed may be there now. So are answers
+    with errors, and those that were written since: a call that failed may have been made again.
     """
-    if bench.context.judge is not None:
+    if bench.context.judge is not None or answers.costs.errors:
         return None
-    identity = _identity(bench, golden, answers)
+    identity, suite, version = _identity(bench, golden, answers), bench.suite.name, answers.identity.version
     try:
-        scored = bench.store.scored(bench.suite.name, answers.identity.version, identity.id)
+        scored = bench.store.scored(suite, version, identity.id)
     except BadInput:  # what is damaged is made again
         return None
-    return scored.scores if scored and scored.identity == identity else None
+    if scored is None or scored.identity != identity or scored.scores.errors:
+        return None
+    kept = bench.store.evaluations_folder(suite, version) / identity.id / "identity.json"
+    return scored.scores if answers.path.stat().st_mtime_ns <= kept.stat().st_mtime_ns else None
 
 
 def _identity(bench: Workbench, golden: GoldenTable, answers: AnswerTable) -> Identity:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from multiprocessing.connection import Connection
 from typing import Any, Self
 
 from eval_pipeline.numbers import counted
+from eval_pipeline.processes import end_with
 from eval_pipeline.workers.interface import Done, Task, WorkersLost
 
 MOST_DEATHS = 5
@@ -85,7 +81,7 @@ class _Worker:
         # A process that is started anew shares no lock with the threads that are running here.
         context = multiprocessing.get_context("spawn")
         self._held, self._rope = context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(1, context, _end_with, (self._held,))
+        self._pool = ProcessPoolExecutor(1, context, end_with, (self._held,))
         self.tasks: dict[Future[Any], Task] = {}
 
     def take(self, task: Task) -> None:
@@ -100,15 +96,3 @@ class _Worker:
         self._rope.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._held.close()
-
-
-def _end_with(rope: Connection) -> None:
-    """Let this process end at once when the other end of a pipe closes, and at no key that is pressed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        with suppress(EOFError, OSError):
-            rope.recv_bytes()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -18,6 +18,9 @@ from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
 from eval_pipeline_tests.improvement.producing import END, START, event, keep
 
 TEXT = "The lighthouse of Vardeborg went dark in 1911, and its keeper wrote down every ship that passed."
+PASSAGES = REPOSITORY / "golden" / "heritage_rag" / "resources" / "passages.jsonl"
+PASSAGE = json.loads(PASSAGES.read_text().partition("\n")[0])["doc_id"]
+
 ASKED: dict[str, dict[str, Any]] = {
     "decomposition": {"topic": "Lighthouses", "source_text": TEXT},
     "grounded_qa": {"question": "Who kept the lighthouse of Vardeborg in 1911?"},
@@ -63,7 +66,7 @@ FILLED: dict[str, dict[str, Any]] = {
         "answer_type": "temporal",
         "answerable": True,
         "supporting_facts": ["The lighthouse went dark in 1911."],
-        "supporting_passages": [["p1"]],
+        "supporting_passages": [[PASSAGE]],
     },
     "heritage_retrieval": {"judgments": {"doc-1": 2}},
     "heritage_typing": {"gold_type": "A"},

@@ -1,12 +1,15 @@
 """What was scored once is not scored again."""
 
+import os
 import sys
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from eval_pipeline import stages
 from eval_pipeline.project import Project
+from eval_pipeline.scoring import Scores
 from eval_pipeline.stages import Workbench
 from eval_pipeline.stages.scores import known_scores
 from eval_pipeline.store import AnswerTable, Compared, GoldenTable, Scored
@@ -40,6 +43,26 @@ def test_what_is_damaged_is_scored_again(toy: Project) -> None:
     bench.store.keep_scores(scored)
     folder = bench.store.evaluations_folder("toy", VERSION) / scored.identity.id
     (folder / "counts.parquet").write_bytes(b"nothing")
+    assert known_scores(bench, golden, answers) is None
+
+
+def test_answers_that_were_written_since_are_scored_again(toy: Project) -> None:
+    """A call that failed may have been made again: the answers are others, and their identity is the same."""
+    bench, golden, answers, scored = evaluated(toy)
+    bench.store.keep_scores(scored)
+    kept = bench.store.evaluations_folder("toy", VERSION) / scored.identity.id / "identity.json"
+    later = kept.stat().st_mtime_ns + 1
+    os.utime(answers.path, ns=(later, later))
+    assert known_scores(bench, golden, answers) is None
+
+
+def test_errors_are_scored_again(toy: Project) -> None:
+    bench, golden, answers, scored = evaluated(toy)
+    counts = scored.scores.counts
+    failed = pa.array(["timeout", *counts["error"].to_pylist()[1:]], pa.string())
+    place = counts.column_names.index("error")
+    broken = Scores(counts.set_column(place, "error", failed), scored.scores.keyed, scored.scores.diagnoses)
+    bench.store.keep_scores(Scored(scored.identity, broken))
     assert known_scores(bench, golden, answers) is None
 
 
