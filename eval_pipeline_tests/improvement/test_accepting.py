@@ -13,7 +13,7 @@ from eval_pipeline.improvement import accept, suggest, write
 from eval_pipeline.loading import find_suite, shipped_names
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
-from eval_pipeline_tests.conftest import copy_project
+from eval_pipeline_tests.conftest import REPOSITORY, copy_project
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
 from eval_pipeline_tests.improvement.producing import END, START, event, keep
 
