@@ -56,11 +56,17 @@ def runs(running: Cluster, status: str, **tags: str) -> list[str]:
 
 
 def evaluate(running: Cluster, machine: str, job: str) -> str:
-    """Start a run as the UI does."""
+    """Start a run as the UI does, once it knows the job: it takes a moment to notice a new code server."""
     selector = {"jobName": job, "repositoryLocationName": machine, "repositoryName": "__repository__"}
     tags = [{"key": "dagster/partition", "value": VERSION}, {"key": "asked_by", "value": "a person"}]
     parameters = {"selector": selector, "executionMetadata": {"tags": tags}, "mode": "default"}
-    launched = running.ask(LAUNCH, parameters=parameters)["launchRun"]
+    launched: dict[str, Any] = {}
+
+    def is_known() -> bool:
+        launched.update(running.ask(LAUNCH, parameters=parameters)["launchRun"])
+        return launched["__typename"] != "PipelineNotFoundError"
+
+    running.wait(is_known, f"the UI knows {job}")
     assert launched["__typename"] == "LaunchRunSuccess", launched
     return str(launched["run"]["runId"])
 
