@@ -118,8 +118,7 @@ def namespace_of(project: Project) -> str:
 
 def prefix_of(state: Path) -> tuple[str, ...]:
     """What tells the state of a suite under a prefix of a host apart from others; mostly nothing."""
-    parts = state.parts
-    return parts[len(parts) - 1 - parts[::-1].index(PREFIXES) :] if PREFIXES in parts else ()
+    return (PREFIXES, state.name) if state.parent.name == PREFIXES else ()
 
 
 def _root_above(start: Path) -> Path:

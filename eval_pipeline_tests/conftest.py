@@ -256,6 +256,7 @@ def house() -> House:
     with root.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not said.exists():
+            shutil.rmtree(root, ignore_errors=True)  # what somebody began who was killed
             done = command(copy_project(root), "run", "all", "--prompt", "all")
             said.write_text(json.dumps([done.returncode, done.stdout]))
     return House(Project(root, root / ".eval"), *json.loads(said.read_text()))

@@ -64,7 +64,7 @@ def evaluate(running: Cluster, machine: str, job: str) -> str:
 
     def is_known() -> bool:
         launched.update(running.ask(LAUNCH, parameters=parameters)["launchRun"])
-        return launched["__typename"] != "PipelineNotFoundError"
+        return bool(launched["__typename"] != "PipelineNotFoundError")
 
     running.wait(is_known, f"the UI knows {job}")
     assert launched["__typename"] == "LaunchRunSuccess", launched
