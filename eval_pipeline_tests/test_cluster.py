@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -138,3 +139,16 @@ def test_the_files_of_deployments_name_what_exists_and_no_secret() -> None:
 def _secret(line: str) -> bool:
     name, _, value = line.strip().partition(": ")
     return name.endswith(("PASSWORD", "SECRET_ACCESS_KEY")) and not value.startswith("${")
+
+
+def test_no_secret_and_no_state_goes_into_an_image() -> None:
+    ignored = set((REPOSITORY / ".dockerignore").read_text().splitlines())
+    assert "COPY . ." in (DEPLOY / "Dockerfile").read_text()
+    assert {"**/.env", "**/.eval", "**/.git", "**/.venv*", "**/recorded", "production/drop"} <= ignored
+    # What Git does not keep is of this machine alone.
+    local = [line.strip("/") for line in (REPOSITORY / ".gitignore").read_text().splitlines()]
+    assert not [name for name in local if not _is_ignored(name, ignored)]
+
+
+def _is_ignored(name: str, ignored: set[str]) -> bool:
+    return any(fnmatch(name, pattern.removeprefix("**/")) for pattern in ignored)
