@@ -4,8 +4,8 @@ Segments are Parquet files named by the hash of their content, in `<state>/event
 `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
 those that count. A segment has a second name in a folder of the ledger that it was made or brought here for:
 what has one and is not listed was left by a process that was killed, or exchanged by another machine; what
-has none may count in another ledger, and stays. The same request may lie in several segments: it is reading that
-counts it once, by its id within its hour, so that no order and no repetition of files changes a figure.
+has none may count in another ledger, and stays. The same request may lie in several segments: reading counts
+it once, by its id within its hour, so that no order and no repetition of files changes a figure.
 """
 
 from __future__ import annotations
