@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -122,6 +123,39 @@ def test_an_object_that_is_damaged_is_refused_and_leaves_nothing(machines: tuple
         other.read()
     assert not (other.place / NAME).exists()
     assert not [path for path in (other.state / OBJECTS).rglob("*") if path.is_file()]
+
+
+HASH = "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("latest", "name", "content"),
+    [
+        ("../../x", NAME, HASH),
+        ("..", NAME, HASH),
+        ("", "../x", HASH),
+        ("", "a\\b", HASH),
+        ("", "a\0b", HASH),
+        ("", "", HASH),
+        ("", NAME, "../"),
+        ("", NAME, HASH + "/../x"),
+    ],
+)
+def test_a_pointer_that_leads_out_of_its_folder_is_refused(
+    tmp_path: Path, latest: str, name: str, content: str
+) -> None:
+    machine = Machine(tmp_path / "a", f"file://{tmp_path}/shared")
+    text = json.dumps({"latest": latest, "files": {name: {"content": content, "size": 1, "at": 0.0}}})
+    assert machine.pointers.move("outputs/toy/v1", 0, text)
+    with pytest.raises(BadInput, match=r"the pointer of outputs/toy/v1 is damaged"):
+        machine.take(machine.place, name)
+    assert not list(machine.place.iterdir())
+
+
+def test_a_latest_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "latest").write_text("../../x")
+    with pytest.raises(BadInput, match="is not the name of a file"):
+        Store(tmp_path / "state").latest_in(tmp_path)
 
 
 @pytest.mark.parametrize("fault", ["refused", "lost", "late", "cut off"])
