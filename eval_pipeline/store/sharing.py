@@ -15,6 +15,7 @@ import re
 import time
 import uuid
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -142,13 +143,16 @@ class SharedFiles:
             for file in _decoded(pointer.text, name).files.values()
         }
         unnamed = [each for each in self._storage.below(OBJECTS) if each.rpartition("/")[2] not in named]
-        settled = [each for each in unnamed if (self._storage.age(each) or 0.0) >= SETTLED_SECONDS]
-        for place in settled:
-            self._storage.delete(place)
-        for entry in (self._state / OBJECTS).glob("*/*"):
-            if entry.stat().st_nlink == 1:  # no folder here has it any more
-                entry.unlink(missing_ok=True)
-        return len(settled)
+        count = 0
+        for place in unnamed if named else ():  # no name at all is a storage that does not show its pointers
+            if (self._storage.age(place) or 0.0) >= SETTLED_SECONDS:
+                self._storage.delete(place)
+                count += 1
+        for entry in (self._state / OBJECTS).glob("*/[!.]*"):
+            with suppress(FileNotFoundError):
+                if entry.stat().st_nlink == 1:  # no folder here has it any more
+                    entry.unlink()
+        return count
 
     def _name(self, folder: Path) -> str:
         return "/".join((*self._above, *folder.relative_to(self._state).parts))

@@ -111,6 +111,38 @@ def test_what_is_forgotten_is_swept_once_it_is_old(
     assert (other.place / "stays").read_bytes() == b"stays"
 
 
+def test_sweeping_asks_for_the_age_right_before_it_deletes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "a", f"file://{tmp_path}/shared")
+    for name in ("one", "two", "stays"):
+        (machine.place / name).write_text(name)
+        machine.give(machine.place, [name])
+    for name in ("one", "two"):
+        machine.forget(machine.place / name)
+    monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
+    steps: list[str] = []
+    monkeypatch.setattr(ObjectStorage, "age", lambda *_: steps.append("age") or 1.0)
+    monkeypatch.setattr(ObjectStorage, "delete", lambda *_: steps.append("delete"))
+    assert machine.sweep() == 2
+    assert steps == ["age", "delete"] * 2
+
+
+def test_sweeping_spares_downloads_and_a_storage_that_names_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "a", f"file://{tmp_path}/shared")
+    machine.write(b"content")
+    machine.give(machine.place, [NAME])
+    download = next((machine.state / OBJECTS).glob("*/*")).with_name(".download.tmp")
+    download.write_bytes(b"half")
+    monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
+    machine.pointers.drop("outputs/toy/v1")
+    assert machine.sweep() == 0
+    assert download.exists()
+    assert machine._storage.below(OBJECTS)
+
+
 def test_an_object_that_is_damaged_is_refused_and_leaves_nothing(machines: tuple[Machine, Machine]) -> None:
     one, other = machines
     one.write(b"whole")
