@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 import re
+import shutil
 import time
 import uuid
 from collections.abc import Collection, Iterable
@@ -163,19 +164,31 @@ class SharedFiles:
         return _decoded(pointer.text if pointer else "", self._name(folder))
 
     def _upload(self, file: Path) -> SharedFile:
-        with file.open("rb") as opened:
-            content = hashlib.file_digest(opened, "sha256").hexdigest()
-        place = _place(content)
-        age = self._storage.age(place)
-        if age is None or age >= SETTLED_SECONDS / 2:  # or somebody might just be sweeping it away
-            self._storage.upload(file, place)
+        """Share a file as it is now; one that takes its place meanwhile is not shared yet, and stays.
+
+        A copy is shared, and not a second name: by that, the file would pass for shared before it is.
+        """
+        aside = file.with_name(f".{file.name}.{uuid.uuid4().hex}.tmp")
+        try:
+            with file.open("rb") as opened, aside.open("wb") as copy:
+                before = os.fstat(opened.fileno())
+                shutil.copyfileobj(opened, copy)
+            with aside.open("rb") as opened:
+                content = hashlib.file_digest(opened, "sha256").hexdigest()
+            place = _place(content)
+            age = self._storage.age(place)
+            if age is None or age >= SETTLED_SECONDS / 2:  # or somebody might just be sweeping it away
+                self._storage.upload(aside, place)
+        finally:
+            aside.unlink(missing_ok=True)
         entry = self._entry(content)
-        if not entry.exists():
-            _link(file, entry)
-        elif not entry.samefile(file):
-            _link(entry, file)
-            os.utime(file)
-        return SharedFile(content, file.stat().st_size, time.time())
+        if os.path.samestat(before, file.stat()):
+            if not entry.exists():
+                _link(file, entry)
+            elif not entry.samefile(file):
+                _link(entry, file)
+                os.utime(file)
+        return SharedFile(content, before.st_size, time.time())
 
     def _bring(self, file: Path, wanted: SharedFile) -> None:
         """Put a copy in place, unless it is there, or a file that was made here and not shared yet."""

@@ -143,6 +143,27 @@ def test_sweeping_spares_downloads_and_a_storage_that_names_nothing(
     assert machine._storage.below(OBJECTS)
 
 
+def test_a_file_that_is_replaced_while_it_is_shared_damages_nothing(
+    machines: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = machines
+    one.write(b"first")
+    real = ObjectStorage.upload
+
+    def late(self: ObjectStorage, file: Path, place: str) -> None:
+        one.write(b"second")
+        real(self, file, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectStorage, "upload", late)
+        one.give(one.place, [NAME])
+    assert other.read() == b"first"
+    assert one.read() == b"second", "it was not shared yet"
+    one.give(one.place, [NAME])
+    assert other.read() == b"second"
+    assert sorted(path.name for path in one.place.iterdir()) == [NAME]
+
+
 def test_an_object_that_is_damaged_is_refused_and_leaves_nothing(machines: tuple[Machine, Machine]) -> None:
     one, other = machines
     one.write(b"whole")
