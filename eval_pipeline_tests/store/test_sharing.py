@@ -122,7 +122,12 @@ def test_sweeping_asks_for_the_age_right_before_it_deletes(
         machine.forget(machine.place / name)
     monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
     steps: list[str] = []
-    monkeypatch.setattr(ObjectStorage, "age", lambda *_: steps.append("age") or 1.0)
+
+    def age(*_: object) -> float:
+        steps.append("age")
+        return 1.0
+
+    monkeypatch.setattr(ObjectStorage, "age", age)
     monkeypatch.setattr(ObjectStorage, "delete", lambda *_: steps.append("delete"))
     assert machine.sweep() == 2
     assert steps == ["age", "delete"] * 2
