@@ -19,7 +19,7 @@ import time
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -44,8 +44,9 @@ from eval_pipeline.monitoring.ledger import (
     Segment,
     SegmentKind,
 )
+from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.store import SharedCopies, database_url, is_database_shared
+from eval_pipeline.store import STORE_VARIABLE, SharedCopies, database_url, is_database_shared
 
 if TYPE_CHECKING:
     import numpy as np
@@ -266,6 +267,9 @@ class EventStore:
         if self._shared and not path.exists():
             self._shared.take(path)
             _name_too(path, self._own / segment.path)
+        elif not path.exists() and is_database_shared():
+            remedy = f"Set {STORE_VARIABLE} on all machines, and run move-state on the one that has it."
+            raise bad_value("events", f"{segment.path} lies on another machine", remedy)
         return path
 
     def _read(
@@ -330,16 +334,12 @@ class EventStore:
             add(table)
             ((relative, (bare, path)),) = staging.staged.items()
 
-            own = self._own
-
-            def place_bare() -> None:
-                self._place(own, path, relative)
-
+            place = partial(self._place, self._own, path, relative)
             if self._shared:
                 self._shared.give(path, self.folder / relative)
-            if self.ledger.exchange(segment, bare, place_bare):
+            if self.ledger.exchange(segment, bare, place):
                 remove(self.folder / segment.path)
-                remove(own / segment.path)
+                remove(self._own / segment.path)
                 if self._shared:
                     self._shared.forget(self.folder / segment.path)
 

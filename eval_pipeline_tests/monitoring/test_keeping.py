@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from eval_pipeline.monitoring import Delivery, EventStore, event_table, feedback_table, figures_of
 from eval_pipeline.monitoring.ledger import EVENTS
-from eval_pipeline.store import STORE_VARIABLE
+from eval_pipeline.problems import BadInput
+from eval_pipeline.store import DATABASE_VARIABLE, STORE_VARIABLE
 
 MONDAY = datetime.datetime(2026, 3, 2, tzinfo=datetime.UTC)
 HOUR = datetime.timedelta(hours=1)
@@ -239,3 +240,14 @@ def test_machines_that_share_a_store_have_each_other_s_events(
     with EventStore(tmp_path / "three", url) as three:
         assert ids(three) == ["r1", "r2"]
         assert three.share_all() == 2
+
+
+def test_a_segment_of_another_machine_without_a_store_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/journal.sqlite"
+    monkeypatch.setenv(DATABASE_VARIABLE, url)
+    with EventStore(tmp_path / "one", url) as one, EventStore(tmp_path / "two", url) as two:
+        one.keep(event_table([event(1, MONDAY)]))
+        with pytest.raises(BadInput, match=f"lies on another machine.*Set {STORE_VARIABLE}"):
+            ids(two)
