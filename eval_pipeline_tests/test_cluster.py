@@ -127,6 +127,9 @@ def test_the_files_of_deployments_name_what_exists_and_no_secret() -> None:
         assert "${POSTGRES_PASSWORD:?}" in environment["EVAL_PIPELINE_DATABASE"]
         program = services[name]["command"].split()[0]
         assert program == "dask" or Path(sys.executable).with_name(program).exists()
+    for name in ("code", "worker"):
+        (state,) = [each for each in services[name]["volumes"] if each.split(":")[1] == "/state"]
+        assert state.split(":")[0] in compose["volumes"], "shards are made where the run is that wants them"
     instance = yaml.safe_load((DEPLOY / "dagster.yaml").read_text())
     ours = yaml.safe_load((REPOSITORY / "dagster.yaml").read_text())
     assert {name: each for name, each in instance.items() if name in ours} == ours
