@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,9 @@ def test_the_files_of_deployments_name_what_exists_and_no_secret() -> None:
         assert "${POSTGRES_PASSWORD:?}" in environment["EVAL_PIPELINE_DATABASE"]
         program = services[name]["command"].split()[0]
         assert program == "dask" or Path(sys.executable).with_name(program).exists()
+    for name in ("code", "worker"):
+        (state,) = [each for each in services[name]["volumes"] if each.split(":")[1] == "/state"]
+        assert state.split(":")[0] in compose["volumes"], "shards are made where the run is that wants them"
     instance = yaml.safe_load((DEPLOY / "dagster.yaml").read_text())
     ours = yaml.safe_load((REPOSITORY / "dagster.yaml").read_text())
     assert {name: each for name, each in instance.items() if name in ours} == ours
@@ -144,3 +148,16 @@ def test_the_files_of_deployments_name_what_exists_and_no_secret() -> None:
 def _secret(line: str) -> bool:
     name, _, value = line.strip().partition(": ")
     return name.endswith(("PASSWORD", "SECRET_ACCESS_KEY")) and not value.startswith("${")
+
+
+def test_no_secret_and_no_state_goes_into_an_image() -> None:
+    ignored = set((REPOSITORY / ".dockerignore").read_text().splitlines())
+    assert "COPY . ." in (DEPLOY / "Dockerfile").read_text()
+    assert {"**/.env", "**/.eval", "**/.git", "**/.venv*", "**/recorded", "production/drop"} <= ignored
+    # What Git does not keep is of this machine alone.
+    local = [line.strip("/") for line in (REPOSITORY / ".gitignore").read_text().splitlines()]
+    assert not [name for name in local if not _is_ignored(name, ignored)]
+
+
+def _is_ignored(name: str, ignored: set[str]) -> bool:
+    return any(fnmatch(name, pattern.removeprefix("**/")) for pattern in ignored)

@@ -2,9 +2,10 @@
 
 Segments are Parquet files named by the hash of their content, in `<state>/events/<suite>/<day>/`, and in
 `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
-those that count; any other file was left by a process that was killed. The same request may lie in several
-segments: it is reading that counts it once, by its id within its hour, so that no order and no repetition of
-files changes a figure.
+those that count. A segment has a second name in a folder of the ledger that it was made or brought here for:
+what has one and is not listed was left by a process that was killed, or exchanged by another machine; what
+has none may count in another ledger, and stays. The same request may lie in several segments: reading counts
+it once, by its id within its hour, so that no order and no repetition of files changes a figure.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import itertools
 import os
 import tempfile
 import time
+import uuid
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -41,8 +44,9 @@ from eval_pipeline.monitoring.ledger import (
     Segment,
     SegmentKind,
 )
+from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.store import SharedCopies, database_url, is_database_shared
+from eval_pipeline.store import STORE_VARIABLE, SharedCopies, database_url, is_database_shared
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLDER = "events"
+OWN = ".ledgers"
 FEEDBACK_FOLDER = "-feedback"
 """No suite has such a name."""
 HOUR = datetime.timedelta(hours=1)
@@ -138,6 +143,7 @@ class EventStore:
     def __init__(self, state: Path, url: str) -> None:
         self.folder = state / FOLDER
         self.ledger = Ledger(url)
+        self._url = url
         self._shared = SharedCopies.of(state)
 
     @classmethod
@@ -164,11 +170,11 @@ class EventStore:
             for relative, (_, path) in staging.staged.items():
                 self._shared.give(path, self.folder / relative)
 
+        own = self._own
+
         def place() -> None:
             for relative, (_, path) in staging.staged.items():
-                target = self.folder / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                path.replace(target)
+                self._place(own, path, relative)
 
         return self.ledger.publish(delivery, place)
 
@@ -260,6 +266,10 @@ class EventStore:
         path = self.folder / segment.path
         if self._shared and not path.exists():
             self._shared.take(path)
+            _name_too(path, self._own / segment.path)
+        elif not path.exists() and is_database_shared():
+            remedy = f"Set {STORE_VARIABLE} on all machines, and run move-state on the one that has it."
+            raise bad_value("events", f"{segment.path} lies on another machine", remedy)
         return path
 
     def _read(
@@ -324,29 +334,59 @@ class EventStore:
             add(table)
             ((relative, (bare, path)),) = staging.staged.items()
 
-            def place_bare() -> None:
-                path.replace(self.folder / relative)
-
+            place = partial(self._place, self._own, path, relative)
             if self._shared:
                 self._shared.give(path, self.folder / relative)
-            if self.ledger.exchange(segment, bare, place_bare):
+            if self.ledger.exchange(segment, bare, place):
                 remove(self.folder / segment.path)
+                remove(self._own / segment.path)
                 if self._shared:
                     self._shared.forget(self.folder / segment.path)
 
     def sweep(self) -> int:
-        """Remove what killed processes left, and say how many files that was."""
-        return self.ledger.sweep(self._remove_all_but)
+        """Remove what this ledger has here and does not list, and say how many files that was."""
+        own = self._own
+        return self.ledger.sweep(lambda listed: self._remove_all_but(own, listed))
 
-    def _remove_all_but(self, listed: set[str]) -> int:
-        there = {str(path.relative_to(self.folder)): path for path in self.folder.glob("*/*/*.parquet")}
-        orphans = [path for relative, path in there.items() if relative not in listed]
-        for path in orphans:
-            remove(path)
+    def _remove_all_but(self, own: Path, listed: set[str]) -> int:
+        there = {str(path.relative_to(own)): path for path in own.glob("*/*/*.parquet")}
+        orphans = [relative for relative in there if relative not in listed]
+        for relative in orphans:
+            if _is_same(path := self.folder / relative, own / relative):
+                remove(path)
+            remove(own / relative)
         for path in self.folder.glob(".*.tmp"):
             if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 remove(path)
         return len(orphans)
+
+    @cached_property
+    def _own(self) -> Path:
+        """The folder of this ledger: another place is another one, and so is a new one in the same place."""
+        from sqlalchemy import make_url
+
+        place = make_url(self._url).set(password=None).render_as_string()
+        return self.folder / OWN / content_hash([place, self.ledger.key("ledger", uuid.uuid4().hex)])
+
+    def _place(self, own: Path, path: Path, relative: str) -> None:
+        """Put a segment where it belongs; one that another ledger has put there never goes with this one."""
+        target = self.folder / relative
+        if not target.exists() or _is_same(target, own / relative):
+            _name_too(path, own / relative)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
+
+
+def _name_too(path: Path, name: Path) -> None:
+    """Give a file a second name."""
+    name.parent.mkdir(parents=True, exist_ok=True)
+    name.unlink(missing_ok=True)
+    with suppress(FileExistsError):  # another process brought it here at the same time
+        os.link(path, name)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.exists() and other.exists() and path.samefile(other)
 
 
 def may_have_events(project: Project) -> bool:

@@ -143,8 +143,7 @@ class Ledger(Stored):
     def publish(self, delivery: Delivery, place: Callable[[], None]) -> bool:
         """Make a file known, and count its segments from now on; False where another process was first.
 
-        `place` puts the segments where they belong, while nobody else may: what lies there and is not listed
-        was left by a process that was killed.
+        `place` puts the segments where they belong, while nobody else may.
         """
         from sqlalchemy import select
 

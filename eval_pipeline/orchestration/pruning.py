@@ -13,7 +13,7 @@ from eval_pipeline.decisions import KEPT_DAYS, KEPT_LAST, Keeping, Superfluous, 
 from eval_pipeline.files import is_aside, remove
 from eval_pipeline.numbers import counted, megabytes
 from eval_pipeline.project import Project
-from eval_pipeline.store import Store
+from eval_pipeline.store import Store, is_dagster_shared
 
 NAME = "prune"
 OVER = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
@@ -102,12 +102,15 @@ def _ended(record: dg.RunRecord) -> datetime.datetime:
 
 def _files_of(project: Project, run: str) -> list[Path]:
     """What Dagster keeps of a run in the state folder."""
-    paths = (project.state / RUN_FOLDERS / run, *(project.state / RUN_FILES).glob(f"{run}.db*"))
+    logs = () if is_dagster_shared() else (project.state / RUN_FILES).glob(f"{run}.db*")
+    paths = (project.state / RUN_FOLDERS / run, *logs)
     return [path for path in paths if path.exists()]
 
 
 def _of_no_run(project: Project, instance: dg.DagsterInstance) -> Iterable[Path]:
-    """Event logs of runs that are not there any more."""
+    """Event logs of runs that are not there any more; a storage elsewhere knows of none that lie here."""
+    if is_dagster_shared():
+        return []
     known = {INDEX, OF_NO_RUN, *instance.get_run_ids()}
     logs = sorted((project.state / RUN_FILES).glob("*.db*"))
     return [path for path in logs if not is_aside(path) and path.name.split(".")[0] not in known]

@@ -74,7 +74,7 @@ class History(Stored):
 
         columns = self._points.c
         own = (columns.namespace == self._namespace, columns.suite == suite)
-        statement = select(*self._columns).where(*own).order_by(columns.number)
+        statement = select(*self._columns).where(*own).order_by(columns.evaluated_at, columns.number)
         if version is not None:
             statement = statement.where(columns.version == version)
         if not replays:

@@ -24,6 +24,7 @@ CONDITIONAL = frozenset({"s3", "s3a", "gs", "gcs"})
 LOCAL = frozenset({"file", "local"})
 PROBE = "probe"
 """An object that tells whether a storage overwrites what it was told not to."""
+REFUSALS = frozenset({"PreconditionFailed", "412", "ConditionalRequestConflict"})
 CONNECT_SECONDS, READ_SECONDS = 10, 60
 ATTEMPTS = 5
 PIECE, PIECES = 16 * 2**20, 4
@@ -49,7 +50,7 @@ class ObjectStorage:
             return True
         if self.protocol not in CONDITIONAL:
             return False
-        return not (self._create(PROBE, b"") and self._create(PROBE, b""))
+        return not all(self._create(PROBE, b"", probing=True) for _ in range(2))
 
     def has(self, place: str) -> bool:
         """Whether there is an object."""
@@ -72,15 +73,15 @@ class ObjectStorage:
         """
         return self._create(place, content) or self.read(place) == content
 
-    def _create(self, place: str, content: bytes) -> bool:
+    def _create(self, place: str, content: bytes, *, probing: bool = False) -> bool:
         path = self._path(place)
         with self._told():
             if self.protocol in LOCAL:
                 return _create_file(Path(path), content)
             try:
                 self._files.pipe_file(path, content, mode="create")
-            except OSError:  # servers have several words for it
-                if not self.has(place):
+            except OSError as error:  # servers have several words for it
+                if not (_is_refusal(error) if probing else self.has(place)):
                     raise
                 return False
             return True
@@ -182,6 +183,12 @@ class ObjectStorage:
             reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             remedy = f"See to its server, to {STORE_VARIABLE} and to the credentials; then run again."
             raise bad_value("store", f"{self.protocol}:// cannot be used: {reason}", remedy) from None
+
+
+def _is_refusal(error: OSError) -> bool:
+    """Whether a server said that there is an object, and not just that something went wrong."""
+    response = getattr(error.__cause__, "response", None) or {}
+    return isinstance(error, FileExistsError) or response.get("Error", {}).get("Code") in REFUSALS
 
 
 def _create_file(path: Path, content: bytes) -> bool:

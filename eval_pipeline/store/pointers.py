@@ -133,7 +133,11 @@ class ObjectPointers:
         """Let a name lead elsewhere, unless it was moved since it was seen; 0 is one that led nowhere."""
         if not self._storage.create(_place(name, seen + 1), text.encode()):
             return False
-        for number in self._moves(name):
+        moves = self._moves(name)
+        if moves and moves[-1] > seen + KEPT_MOVES:  # this number was there before, and deleted since
+            self._storage.delete(_place(name, seen + 1))
+            return False
+        for number in moves:
             if number <= seen + 1 - KEPT_MOVES:
                 self._storage.delete(_place(name, number))
         return True

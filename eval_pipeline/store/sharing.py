@@ -12,18 +12,20 @@ import functools
 import hashlib
 import os
 import re
+import shutil
 import time
 import uuid
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from eval_pipeline.files import replacing, write_text
-from eval_pipeline.problems import Problems, bad_value
+from eval_pipeline.problems import BadInput, Problems, bad_value
 from eval_pipeline.project import prefix_of
 from eval_pipeline.store.database import DATABASE_VARIABLE, shared_database
-from eval_pipeline.store.names import LATEST
+from eval_pipeline.store.names import LATEST, is_plain_name
 from eval_pipeline.store.objects import STORE_VARIABLE, ObjectStorage
 from eval_pipeline.store.pointers import DatabasePointers, ObjectPointers, Pointers, change
 
@@ -31,6 +33,7 @@ OBJECTS = "objects"
 TOPS = ("golden", "outputs", "evaluations")
 """What of a state folder is shared; the rest is made of it, or of the database."""
 FOLDERS = re.compile(rf"(?:^|/)(?:{'|'.join(TOPS)})/")
+_CONTENT = re.compile(r"[0-9a-f]{64}")
 SETTLED_SECONDS = 24 * 3600.0
 """An object that nothing names and that is as old as this is of nobody who is about to name it."""
 
@@ -94,7 +97,7 @@ class SharedFiles:
         files = {name: self._upload(folder / name) for name in names}
 
         def with_files(text: str) -> str:
-            known = _decoded(text)
+            known = _decoded(text, self._name(folder))
             known.files |= files
             known.latest = latest or known.latest
             return _encoded(known)
@@ -105,7 +108,8 @@ class SharedFiles:
         """The names of the folders inside of one."""
         prefix = f"{self._name(folder)}/"
         names = self._pointers.names(prefix)
-        return sorted({name.removeprefix(prefix).partition("/")[0] for name in names})
+        inside = {name.removeprefix(prefix).partition("/")[0] for name in names}
+        return sorted(name for name in inside if is_plain_name(name))
 
     def forget(self, path: Path) -> None:
         """Share a file or a folder no longer."""
@@ -113,18 +117,22 @@ class SharedFiles:
         for each in [name, *self._pointers.names(f"{name}/")]:
             self._pointers.drop(each)
         if path.name in self.folder(path.parent).files:
-            change(self._pointers, self._name(path.parent), functools.partial(_without, names={path.name}))
+            change(
+                self._pointers,
+                self._name(path.parent),
+                functools.partial(_without, name=self._name(path.parent), names={path.name}),
+            )
 
     def forget_older(self, names: Collection[str], before: float, *, dry: bool = False) -> int:
         """Share files of such names no longer that were shared before a moment; how many these are."""
         count = 0
         for folder in self._pointers.names(self._name(self._state / "evaluations") + "/"):
             pointer = self._pointers.get(folder)
-            files = _decoded(pointer.text if pointer else "").files
+            files = _decoded(pointer.text if pointer else "", folder).files
             old = {name for name in names if name in files and files[name].at < before}
             count += len(old)
             if old and not dry:
-                change(self._pointers, folder, functools.partial(_without, names=old))
+                change(self._pointers, folder, functools.partial(_without, name=folder, names=old))
         return count
 
     def sweep(self) -> int:
@@ -133,16 +141,19 @@ class SharedFiles:
             file.content
             for name in self._pointers.names("")
             if (pointer := self._pointers.get(name)) and FOLDERS.search(name)
-            for file in _decoded(pointer.text).files.values()
+            for file in _decoded(pointer.text, name).files.values()
         }
         unnamed = [each for each in self._storage.below(OBJECTS) if each.rpartition("/")[2] not in named]
-        settled = [each for each in unnamed if (self._storage.age(each) or 0.0) >= SETTLED_SECONDS]
-        for place in settled:
-            self._storage.delete(place)
-        for entry in (self._state / OBJECTS).glob("*/*"):
-            if entry.stat().st_nlink == 1:  # no folder here has it any more
-                entry.unlink(missing_ok=True)
-        return len(settled)
+        count = 0
+        for place in unnamed if named else ():  # no name at all is a storage that does not show its pointers
+            if (self._storage.age(place) or 0.0) >= SETTLED_SECONDS:
+                self._storage.delete(place)
+                count += 1
+        for entry in (self._state / OBJECTS).glob("*/[!.]*"):
+            with suppress(FileNotFoundError):
+                if entry.stat().st_nlink == 1:  # no folder here has it any more
+                    entry.unlink()
+        return count
 
     def _name(self, folder: Path) -> str:
         return "/".join((*self._above, *folder.relative_to(self._state).parts))
@@ -150,22 +161,34 @@ class SharedFiles:
     def folder(self, folder: Path) -> SharedFolder:
         """What is shared of a folder."""
         pointer = self._pointers.get(self._name(folder))
-        return _decoded(pointer.text if pointer else "")
+        return _decoded(pointer.text if pointer else "", self._name(folder))
 
     def _upload(self, file: Path) -> SharedFile:
-        with file.open("rb") as opened:
-            content = hashlib.file_digest(opened, "sha256").hexdigest()
-        place = _place(content)
-        age = self._storage.age(place)
-        if age is None or age >= SETTLED_SECONDS / 2:  # or somebody might just be sweeping it away
-            self._storage.upload(file, place)
+        """Share a file as it is now; one that takes its place meanwhile is not shared yet, and stays.
+
+        A copy is shared, and not a second name: by that, the file would pass for shared before it is.
+        """
+        aside = file.with_name(f".{file.name}.{uuid.uuid4().hex}.tmp")
+        try:
+            with file.open("rb") as opened, aside.open("wb") as copy:
+                before = os.fstat(opened.fileno())
+                shutil.copyfileobj(opened, copy)
+            with aside.open("rb") as opened:
+                content = hashlib.file_digest(opened, "sha256").hexdigest()
+            place = _place(content)
+            age = self._storage.age(place)
+            if age is None or age >= SETTLED_SECONDS / 2:  # or somebody might just be sweeping it away
+                self._storage.upload(aside, place)
+        finally:
+            aside.unlink(missing_ok=True)
         entry = self._entry(content)
-        if not entry.exists():
-            _link(file, entry)
-        elif not entry.samefile(file):
-            _link(entry, file)
-            os.utime(file)
-        return SharedFile(content, file.stat().st_size, time.time())
+        if os.path.samestat(before, file.stat()):
+            if not entry.exists():
+                _link(file, entry)
+            elif not entry.samefile(file):
+                _link(entry, file)
+                os.utime(file)
+        return SharedFile(content, before.st_size, time.time())
 
     def _bring(self, file: Path, wanted: SharedFile) -> None:
         """Put a copy in place, unless it is there, or a file that was made here and not shared yet."""
@@ -248,21 +271,32 @@ def _place(content: str) -> str:
     return f"{OBJECTS}/{content[:2]}/{content}"
 
 
-def _decoded(text: str) -> SharedFolder:
+def _decoded(text: str, name: str) -> SharedFolder:
+    """What a pointer of a name holds. Others write it, so nothing in it may lead out of its folder."""
     try:
-        return msgspec.json.decode(text, type=SharedFolder) if text else SharedFolder()
+        folder = msgspec.json.decode(text, type=SharedFolder) if text else SharedFolder()
     except msgspec.MsgspecError as error:
-        remedy = "Delete it, and run again."
-        raise bad_value("store", f"a pointer is damaged: {error}", remedy) from None
+        raise _damaged(name, str(error)) from None
+    for each in (*folder.files, *([folder.latest] if folder.latest else [])):
+        if not is_plain_name(each):
+            raise _damaged(name, f"{each!r} is not the name of a file")
+    for file in folder.files.values():
+        if not _CONTENT.fullmatch(file.content):
+            raise _damaged(name, f"{file.content!r} is not the hash of a content")
+    return folder
+
+
+def _damaged(name: str, reason: str) -> BadInput:
+    return bad_value("store", f"the pointer of {name} is damaged: {reason}", "Delete it, and run again.")
 
 
 def _encoded(folder: SharedFolder) -> str:
     return msgspec.json.encode(folder, order="deterministic").decode()
 
 
-def _without(text: str, names: Collection[str]) -> str:
-    known = _decoded(text)
-    known.files = {name: file for name, file in known.files.items() if name not in names}
+def _without(text: str, name: str, names: Collection[str]) -> str:
+    known = _decoded(text, name)
+    known.files = {each: file for each, file in known.files.items() if each not in names}
     return _encoded(known)
 
 

@@ -21,7 +21,7 @@ from eval_pipeline.files import data_frame, file_bytes, write_json, write_text
 from eval_pipeline.prompts import prompt_name
 from eval_pipeline.scoring import Evaluation, Identity, Probed, Scores, case_rows, of_version
 from eval_pipeline.store.damage import naming_damage
-from eval_pipeline.store.names import LATEST, PAGE, TWIN
+from eval_pipeline.store.names import LATEST, PAGE, TWIN, is_plain_name
 from eval_pipeline.store.parquet import read_table, write_table
 from eval_pipeline.store.proposals import Proposal, Proposals, proposals_of
 from eval_pipeline.store.sharing import TOPS, SharedFiles, shared_files
@@ -363,7 +363,10 @@ def _latest_in(folder: Path) -> str:
     if not pointer.is_file():
         return ""
     with naming_damage(pointer):
-        return file_bytes(pointer, LONGEST_NAME).decode().strip()
+        name = file_bytes(pointer, LONGEST_NAME).decode().strip()
+        if name and not is_plain_name(name):
+            raise ValueError(f"{name!r} is not the name of a file")
+        return name
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from eval_pipeline.decisions import Keeping
+from eval_pipeline.orchestration.pruning import prune
 from eval_pipeline.project import Project
 from eval_pipeline_tests.running import command, instance_in, invoke, run_chain
 
@@ -94,3 +96,18 @@ def test_the_job_of_the_schedule(toy: Project) -> None:
         done = definitions.resolve_job_def("prune").execute_in_process(instance=instance, run_config=config)
         assert done.success
         assert {run.run_id for run in instance.get_runs()} == {last, done.run_id}
+
+
+def test_event_logs_stay_where_dagster_keeps_its_own_elsewhere(
+    toy: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = toy.state / "history" / "runs" / "of-a-run-here.db"
+    with instance_in(toy) as instance:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.touch()
+        with monkeypatch.context() as patch:
+            patch.setattr("eval_pipeline.orchestration.pruning.is_dagster_shared", lambda: True)
+            assert prune(toy, instance, Keeping()) == []
+            assert log.exists()
+        assert [each.paths for each in prune(toy, instance, Keeping())] == [1]
+        assert not log.exists()

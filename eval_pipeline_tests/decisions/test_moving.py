@@ -96,7 +96,7 @@ def test_everything_arrives_once_however_often_it_is_moved(tmp_path: Path, moved
         "events_files": 2,
         "events_segments": 1,
         "events_quarantine": 1,
-        "events_keys": 1,
+        "events_keys": 2,
         "production_rates": 1,
         "proposals": 1,
     }

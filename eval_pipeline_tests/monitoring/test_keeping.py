@@ -4,7 +4,7 @@ import datetime
 import itertools
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from eval_pipeline.monitoring import Delivery, EventStore, event_table, feedback_table, figures_of
 from eval_pipeline.monitoring.ledger import EVENTS
-from eval_pipeline.store import STORE_VARIABLE
+from eval_pipeline.problems import BadInput
+from eval_pipeline.store import DATABASE_VARIABLE, STORE_VARIABLE
 
 MONDAY = datetime.datetime(2026, 3, 2, tzinfo=datetime.UTC)
 HOUR = datetime.timedelta(hours=1)
@@ -164,17 +165,45 @@ def test_a_file_is_published_once(store: EventStore) -> None:
     assert len(store.ledger.segments(EVENTS)) == 1
 
 
+def killed(store: EventStore, number: int) -> Path:
+    """Where the segment lies of who was killed after it was put there and before the ledger had it."""
+
+    def dying(delivery: Delivery, place: Callable[[], None]) -> bool:
+        place()
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store.ledger, "publish", dying)
+        before = set(store.folder.glob("*/*/*.parquet"))
+        with pytest.raises(KeyboardInterrupt):
+            store.keep(event_table([event(number, MONDAY)]), name=f"killed {number}")
+    (left,) = set(store.folder.glob("*/*/*.parquet")) - before
+    return left
+
+
 def test_what_a_killed_process_left_is_swept_and_never_counts(store: EventStore) -> None:
     store.keep(event_table([event(1, MONDAY)]))
-    with store.staging() as staging:
-        staging.add_events(event_table([event(2, MONDAY)]))
-        ((relative, staged),) = staging.staged.items()
-        (store.folder / relative).parent.mkdir(parents=True, exist_ok=True)
-        staged.path.rename(store.folder / relative)
+    left = killed(store, 2)
     assert ids(store) == ["r1"]
     assert store.sweep() == 1
-    assert not (store.folder / relative).exists()
+    assert not left.exists()
     assert ids(store) == ["r1"]
+
+
+def test_the_segments_of_another_ledger_stay(store: EventStore, tmp_path: Path) -> None:
+    store.keep(event_table([event(1, MONDAY)]), name="listed here")
+    left = killed(store, 2)
+    with EventStore(tmp_path, f"sqlite:///{tmp_path}/other.sqlite") as other:
+        assert other.sweep() == 0
+        assert left.exists(), "whether it counts is known only to the ledger that it was made for"
+        other.keep(event_table([event(2, MONDAY)]), name="listed there")
+        store.sweep()
+        assert [ids(store), ids(other)] == [["r1"], ["r2"]]
+        left = killed(other, 3)
+        assert store.sweep() == 0
+        assert left.exists()
+        assert other.sweep() == 1
+        assert not left.exists()
 
 
 def test_folders_that_nobody_writes_to_any_more_are_swept(store: EventStore) -> None:
@@ -204,6 +233,21 @@ def test_machines_that_share_a_store_have_each_other_s_events(
         assert one.events("toy", MONDAY, MONDAY + DAY, ["input"])["input"].to_pylist() == [None, None]
     left = [path for path in (tmp_path / "shared").rglob("*.parquet") if b"private" in path.read_bytes()]
     assert not left
+    with EventStore(tmp_path / "one", url) as one:
+        one.sweep()
+    left = [path for path in (tmp_path / "one").rglob("*.parquet") if b"private" in path.read_bytes()]
+    assert not left, "nor does the machine keep it that another one took it from"
     with EventStore(tmp_path / "three", url) as three:
         assert ids(three) == ["r1", "r2"]
         assert three.share_all() == 2
+
+
+def test_a_segment_of_another_machine_without_a_store_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/journal.sqlite"
+    monkeypatch.setenv(DATABASE_VARIABLE, url)
+    with EventStore(tmp_path / "one", url) as one, EventStore(tmp_path / "two", url) as two:
+        one.keep(event_table([event(1, MONDAY)]))
+        with pytest.raises(BadInput, match=f"lies on another machine.*Set {STORE_VARIABLE}"):
+            ids(two)

@@ -206,3 +206,10 @@ def test_the_command_shows_a_trend_and_exports_everything(toy: Project, tmp_path
 )
 def test_a_row_of_blocks(values: list[float | None], row: str) -> None:
     assert sparkline(values) == row
+
+
+def test_points_that_came_later_from_another_machine_are_where_they_belong(url: str) -> None:
+    with History(url) as history:
+        for run, day in (("here", 3), ("moved", 1), ("again", 3)):
+            history.append(run, evaluation(at=f"2026-03-0{day}T02:00:00+00:00"))
+        assert [each.run for each in history.points("toy")] == ["moved", "here", "again"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,3 +75,14 @@ def test_a_storage_that_stays_away_is_told(s3: S3) -> None:
 def test_what_is_no_storage_is_refused(url: str) -> None:
     with pytest.raises(BadInput, match="store: "):
         ObjectStorage(url).has("one")
+
+
+def test_a_storage_that_fails_has_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "something went wrong")
+
+    storage = ObjectStorage("s3://bucket/folder")
+    monkeypatch.setattr(ObjectStorage, "_opened", (SimpleNamespace(pipe_file=failing), "bucket/folder"))
+    monkeypatch.setattr(ObjectStorage, "has", lambda *_: True)
+    with pytest.raises(BadInput, match="something went wrong"):
+        assert storage.can_create

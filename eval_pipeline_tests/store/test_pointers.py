@@ -76,6 +76,14 @@ def test_no_move_is_lost_where_many_move(pointers: Pointers) -> None:
         assert own == sorted(own), "each one's moves are in their order"
 
 
+def test_who_is_very_late_moves_nothing(pointers: Pointers) -> None:
+    for number in range(KEPT_MOVES + 3):
+        assert pointers.move("late", number, str(number))
+    for seen in range(KEPT_MOVES + 2):
+        assert not pointers.move("late", seen, "late"), seen
+    assert pointers.get("late") == (KEPT_MOVES + 3, str(KEPT_MOVES + 2))
+
+
 def test_old_places_are_deleted(tmp_path: Path) -> None:
     storage = ObjectStorage(f"file://{tmp_path}/shared")
     pointers = ObjectPointers(storage)

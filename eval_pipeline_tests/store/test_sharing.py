@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -110,6 +111,64 @@ def test_what_is_forgotten_is_swept_once_it_is_old(
     assert (other.place / "stays").read_bytes() == b"stays"
 
 
+def test_sweeping_asks_for_the_age_right_before_it_deletes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "a", f"file://{tmp_path}/shared")
+    for name in ("one", "two", "stays"):
+        (machine.place / name).write_text(name)
+        machine.give(machine.place, [name])
+    for name in ("one", "two"):
+        machine.forget(machine.place / name)
+    monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
+    steps: list[str] = []
+
+    def age(*_: object) -> float:
+        steps.append("age")
+        return 1.0
+
+    monkeypatch.setattr(ObjectStorage, "age", age)
+    monkeypatch.setattr(ObjectStorage, "delete", lambda *_: steps.append("delete"))
+    assert machine.sweep() == 2
+    assert steps == ["age", "delete"] * 2
+
+
+def test_sweeping_spares_downloads_and_a_storage_that_names_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path / "a", f"file://{tmp_path}/shared")
+    machine.write(b"content")
+    machine.give(machine.place, [NAME])
+    download = next((machine.state / OBJECTS).glob("*/*")).with_name(".download.tmp")
+    download.write_bytes(b"half")
+    monkeypatch.setattr("eval_pipeline.store.sharing.SETTLED_SECONDS", 0.0)
+    machine.pointers.drop("outputs/toy/v1")
+    assert machine.sweep() == 0
+    assert download.exists()
+    assert machine._storage.below(OBJECTS)
+
+
+def test_a_file_that_is_replaced_while_it_is_shared_damages_nothing(
+    machines: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = machines
+    one.write(b"first")
+    real = ObjectStorage.upload
+
+    def late(self: ObjectStorage, file: Path, place: str) -> None:
+        one.write(b"second")
+        real(self, file, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectStorage, "upload", late)
+        one.give(one.place, [NAME])
+    assert other.read() == b"first"
+    assert one.read() == b"second", "it was not shared yet"
+    one.give(one.place, [NAME])
+    assert other.read() == b"second"
+    assert sorted(path.name for path in one.place.iterdir()) == [NAME]
+
+
 def test_an_object_that_is_damaged_is_refused_and_leaves_nothing(machines: tuple[Machine, Machine]) -> None:
     one, other = machines
     one.write(b"whole")
@@ -122,6 +181,39 @@ def test_an_object_that_is_damaged_is_refused_and_leaves_nothing(machines: tuple
         other.read()
     assert not (other.place / NAME).exists()
     assert not [path for path in (other.state / OBJECTS).rglob("*") if path.is_file()]
+
+
+HASH = "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("latest", "name", "content"),
+    [
+        ("../../x", NAME, HASH),
+        ("..", NAME, HASH),
+        ("", "../x", HASH),
+        ("", "a\\b", HASH),
+        ("", "a\0b", HASH),
+        ("", "", HASH),
+        ("", NAME, "../"),
+        ("", NAME, HASH + "/../x"),
+    ],
+)
+def test_a_pointer_that_leads_out_of_its_folder_is_refused(
+    tmp_path: Path, latest: str, name: str, content: str
+) -> None:
+    machine = Machine(tmp_path / "a", f"file://{tmp_path}/shared")
+    text = json.dumps({"latest": latest, "files": {name: {"content": content, "size": 1, "at": 0.0}}})
+    assert machine.pointers.move("outputs/toy/v1", 0, text)
+    with pytest.raises(BadInput, match=r"the pointer of outputs/toy/v1 is damaged"):
+        machine.take(machine.place, name)
+    assert not list(machine.place.iterdir())
+
+
+def test_a_latest_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "latest").write_text("../../x")
+    with pytest.raises(BadInput, match="is not the name of a file"):
+        Store(tmp_path / "state").latest_in(tmp_path)
 
 
 @pytest.mark.parametrize("fault", ["refused", "lost", "late", "cut off"])
