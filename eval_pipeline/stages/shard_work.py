@@ -21,6 +21,7 @@ from eval_pipeline.answers import Answer, CaseSample, Costs, Failure, OutputsIde
 from eval_pipeline.asking import Questions, SoFar, Tally, collect_part
 from eval_pipeline.engines import Journal
 from eval_pipeline.files import content_hash
+from eval_pipeline.golden import golden_hash, resources_folder
 from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import BadInput, Problem, bad_value
 from eval_pipeline.project import Project
@@ -79,7 +80,10 @@ class AskTask:
     @property
     def name(self) -> str:
         """What its answers are called."""
-        asked = replace(self.identity, trials=1, inputs_hash=self.shard.inputs)
+        inputs = content_hash(
+            [self.identity.inputs_hash, self.shard.inputs]
+        )  # resources are among the former
+        asked = replace(self.identity, trials=1, inputs_hash=inputs)
         return f"answers-{content_hash([asked, self.trial])}"
 
 
@@ -157,7 +161,8 @@ def _score(task: ScoreTask) -> Worked:
         if not cases:
             return Worked()
     hashes = [each.case_hash for each in cases]
-    name = f"scores-{content_hash([hashes, answers.hash, identity.scorer, identity.context])}"
+    rests_on = [identity.golden_hash, hashes, answers.hash, identity.scorer, identity.context]
+    name = f"scores-{content_hash(rests_on)}"
     folder = bench.store.shards_folder(suite.name, outputs.version) / name
     piece = kept_piece(folder)
     if piece is None:
@@ -186,11 +191,14 @@ def _bench(project: Project, suite: str, run: str) -> Workbench:
 
 @lru_cache(maxsize=2)
 def _golden(
-    project: Project, suite: str, run: str, golden_hash: str, sample: CaseSample | None
+    project: Project, suite: str, run: str, identified_by: str, sample: CaseSample | None
 ) -> GoldenTable:
-    table = _bench(project, suite, run).store.golden(suite, golden_hash)
+    bench = _bench(project, suite, run)
+    table = bench.store.golden(suite, identified_by)
     if table is None:
         raise _unshared("the golden set")
+    here = golden_hash(table.hashes("case_hash").values(), resources_folder(bench.cases_folder))
+    _stop_unless_same("golden set's resources", here == identified_by)
     return sampled(table, sample)
 
 

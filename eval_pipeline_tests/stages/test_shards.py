@@ -169,6 +169,44 @@ def test_what_a_run_left_is_not_done_again(project: Project, monkeypatch: pytest
     assert_same(evaluate(project, SUITE, VERSION), whole)
 
 
+def with_another_resource(project: Project, suite: str) -> None:
+    """Change a byte of a golden set's resources that no number rests on."""
+    (resource, *_) = sorted((project.golden(suite) / "resources").glob("*.jsonl"))
+    resource.write_text(resource.read_text() + "\n")
+
+
+def test_what_a_run_left_is_not_taken_once_a_resource_is_another(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = find_suite(project, "grounded_qa")
+    (version, *_) = active_versions(suite, project.prompts("grounded_qa"))
+    cut(project, processes=1, cases=3)
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Dying)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(project, suite, version, SOME)
+    kept = left_over(project)
+    assert kept
+    with_another_resource(project, "grounded_qa")
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
+    evaluate(project, suite, version, SOME)
+    assert left_over(project) == kept  # what is put together is deleted
+
+
+def test_a_worker_with_other_resources_is_refused(project: Project) -> None:
+    suite = find_suite(project, "grounded_qa")
+    (version, *_) = active_versions(suite, project.prompts("grounded_qa"))
+    bench = stages.Workbench(project, suite)
+    golden = stages.load_golden(bench).table
+    (first, *_) = shards.cut(golden, 3)
+    identity = identity_of(bench, golden, stages.prepare_asking(bench, version), "default")
+    with_another_resource(project, "grounded_qa")
+    with Journal.open(database_url(project)) as journal:
+        journal.begin_run("run")
+        task = AskTask(project, "run", golden.facts.golden_hash, identity, "", first, 1)
+        (problem,) = ask_shard(task).problems
+    assert "a worker has another golden set's resources" in str(problem)
+
+
 @pytest.mark.usefixtures("here")
 def test_a_worker_with_another_prompt_golden_set_or_engine_is_refused(project: Project) -> None:
     bench = stages.Workbench(project, SUITE)
