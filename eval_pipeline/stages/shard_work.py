@@ -164,7 +164,7 @@ def _score(task: ScoreTask) -> Worked:
     rests_on = [identity.golden_hash, hashes, answers.hash, identity.scorer, identity.context]
     name = f"scores-{content_hash(rests_on)}"
     folder = bench.store.shards_folder(suite.name, outputs.version) / name
-    piece = kept_piece(folder)
+    piece = None if context.judge else kept_piece(folder)  # verdicts that a judge owed may be there now
     if piece is None:
         piece = keep_piece(folder, score_cases(suite, cases, answers, context))
     return Worked(name, ends=(piece.first, piece.last))

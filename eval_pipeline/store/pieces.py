@@ -86,10 +86,10 @@ class AnswerMerger:
 
 
 def usable_answers(path: Path) -> AnswerTable | None:
-    """The answers of a shard where they are there, can be read, and lack none that might still arrive."""
+    """The answers of a shard where they are there, can be read, and none is an error: that is asked again."""
     with suppress(BadInput):
         table = AnswerTable.open(path) if path.is_file() else None
-        return table if table and not table.costs.transport else None
+        return table if table and not table.costs.errors else None
     return None
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -167,6 +168,35 @@ def test_what_a_run_left_is_not_done_again(project: Project, monkeypatch: pytest
     assert untouched == kept
     monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
     assert_same(evaluate(project, SUITE, VERSION), whole)
+
+
+@pytest.mark.parametrize("rules", [False, True])
+def test_scores_that_a_run_left_are_taken_unless_a_judge_rules(
+    project: Project, monkeypatch: pytest.MonkeyPatch, rules: bool
+) -> None:
+    cut(project, processes=1, cases=3)
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
+    bench = stages.Workbench(project, SUITE)
+    golden = stages.load_golden(bench).table
+    answers = stages.answer_cases(bench, golden, VERSION)
+    judge: Any = SimpleNamespace(verdicts=lambda asked: {})
+    context = dataclasses.replace(bench.context, judge=judge if rules else None)
+    monkeypatch.setattr("eval_pipeline.stages.workbench.judged_context", lambda *_: context)
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Dying)
+    with pytest.raises(KeyboardInterrupt):
+        stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
+    kept = {path: path.stat().st_mtime_ns for path in left_over(project)}
+    assert kept
+    untouched: list[Path] = []
+
+    class Looking(Here):
+        def completed(self, seconds: float) -> Any:
+            yield from super().completed(seconds)
+            untouched.extend(path for path in kept if path.stat().st_mtime_ns == kept[path])
+
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Looking)
+    stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
+    assert set(untouched) == (set() if rules else set(kept))
 
 
 def with_another_resource(project: Project, suite: str) -> None:

@@ -92,12 +92,12 @@ def test_the_answers_to_some_cases_are_found_wherever_they_stand(
     assert part.get("case-00000", 1, "") is None
 
 
-def test_answers_that_lack_some_that_may_still_arrive_are_not_taken(
-    tmp_path: Path, answers: list[Answer]
-) -> None:
+def test_answers_with_an_error_among_them_are_not_taken(tmp_path: Path, answers: list[Answer]) -> None:
     assert usable_answers(tmp_path / "none.parquet") is None
     assert usable_answers(write(tmp_path, "good", answers[:5])) is not None
     assert usable_answers(write(tmp_path, "lacking", answers[:6])) is None
+    failed = Answer("case-00000", 1, error="engine", detail="the function raised")
+    assert usable_answers(write(tmp_path, "failed", [failed])) is None
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
     assert usable_answers(tmp_path / "damaged.parquet") is None
 
