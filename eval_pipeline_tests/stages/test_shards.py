@@ -18,6 +18,7 @@ from eval_pipeline import stages
 from eval_pipeline.asking import SoFar
 from eval_pipeline.engines import Journal
 from eval_pipeline.engines.health import FAILURES_IN_A_ROW
+from eval_pipeline.files import remove
 from eval_pipeline.loading import find_suite, shipped_names
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -25,7 +26,7 @@ from eval_pipeline.prompts import active_versions
 from eval_pipeline.stages import shards
 from eval_pipeline.stages.opening import identity_of
 from eval_pipeline.stages.shard_work import AskTask, ask_shard
-from eval_pipeline.store import AnswerTable, database_url
+from eval_pipeline.store import AnswerTable, database_url, merged_scores
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import PROMPT, configure, write_cases
@@ -268,6 +269,49 @@ def test_workers_whose_files_nobody_sees_are_named(project: Project, monkeypatch
     cut(project, processes=1, cases=3)
     with pytest.raises(BadInput, match="share the state folder"):
         evaluate(project, SUITE, VERSION)
+
+
+def test_what_another_run_took_away_before_the_merge_is_done_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = evaluate(project, SUITE, VERSION)
+    taken: list[Path] = []
+
+    class Beside(Here):
+        """Another run of the same ends, and cleans up, when this one has done all of its tasks but one."""
+
+        def completed(self, seconds: float) -> Any:
+            for done in super().completed(seconds):
+                if done.number == 0 and len(taken) < 3:
+                    (piece, *_) = [path for path in left_over(project) if done.result.name not in str(path)]
+                    taken.append(piece)
+                    remove(piece.parent if piece.parent.name.startswith("scores-") else piece)
+                yield done
+
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Beside)
+    cut(project, processes=1, cases=3)
+    assert_same(evaluate(project, SUITE, VERSION), whole)
+    assert len(taken) == 2  # of the answers, and of the scores
+    assert not left_over(project)
+
+
+def test_scores_that_are_taken_away_during_the_merge_are_made_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = evaluate(project, SUITE, VERSION)
+    merges: list[int] = []
+
+    def merged_late(pieces: Any, *others: Any) -> Any:
+        if not merges:
+            remove(pieces[1].folder)
+        merges.append(len(pieces))
+        return merged_scores(pieces, *others)
+
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
+    monkeypatch.setattr("eval_pipeline.stages.shards.merged_scores", merged_late)
+    cut(project, processes=1, cases=3)
+    assert_same(evaluate(project, SUITE, VERSION), whole)
+    assert len(merges) == 2
 
 
 class Told:

@@ -20,6 +20,7 @@ from eval_pipeline.store import (
     part_of_answers,
     usable_answers,
 )
+from eval_pipeline.store.parquet import write_table
 
 IDENTITY = OutputsIdentity("s", "v-v1.0", "p", "i", "e", "m", "default", 2)
 
@@ -140,7 +141,24 @@ def test_scores_in_pieces_are_those_of_the_whole(tmp_path: Path, parts: tuple[li
     assert not list(tmp_path.glob(".*"))
 
 
-def test_scores_that_are_there_in_part_only_are_not_taken(tmp_path: Path) -> None:
-    keep_piece(tmp_path, scores(["a"], 0.5))
-    (tmp_path / "counts.parquet").unlink()
-    assert kept_piece(tmp_path) is None
+@pytest.mark.parametrize("name", ["counts", "keyed", "diagnoses"])
+def test_scores_that_are_there_in_part_only_are_not_taken(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "piece"
+    keep_piece(folder, scores(["a"], 0.5))
+    (folder / f"{name}.parquet").unlink()
+    assert kept_piece(folder) is None
+    keep_piece(folder, scores(["a"], 0.5))
+    assert kept_piece(folder) is not None
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_the_tables_of_scores_appear_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def watched(path: Path, table: pa.Table) -> None:
+        write_table(path, table)
+        seen.append((tmp_path / "piece").exists())
+
+    monkeypatch.setattr("eval_pipeline.store.pieces.write_table", watched)
+    keep_piece(tmp_path / "piece", scores(["a"], 0.5))
+    assert seen == [False] * 3
