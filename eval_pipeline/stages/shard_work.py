@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ from eval_pipeline.store import (
     part_of_answers,
     usable_answers,
 )
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Suite, suite_code
 
 NEWS_SECONDS = 1.0
 _SAME = "Let workers have the same project, code and packages as whoever hands out shards, and restart them."
@@ -124,6 +125,8 @@ def _worked(work: Callable[[T], Worked], task: T) -> Worked:
             return work(task)
         except BadInput as bad:
             return Worked(problems=tuple(bad.problems))
+        except Exception:  # not every one survives the way back, and a pool that cannot read it breaks
+            raise RuntimeError(traceback.format_exc()) from None
 
 
 def _ask(task: AskTask) -> Worked:
@@ -157,7 +160,8 @@ def _score(task: ScoreTask) -> Worked:
         raise _unshared("the answers")
     answers = part_of_answers(table, task.shard.first, [each.case.id for each in cases])
     if suite.selects:
-        cases = [each for each in cases if suite.selects(each.case, context.settings)]
+        with suite_code(suite.name, "selects"):
+            cases = [each for each in cases if suite.selects(each.case, context.settings)]
         if not cases:
             return Worked()
     hashes = [each.case_hash for each in cases]

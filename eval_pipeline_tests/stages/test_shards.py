@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import multiprocessing
+import pickle
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
 from eval_pipeline.stages import shards
 from eval_pipeline.stages.opening import identity_of
-from eval_pipeline.stages.shard_work import AskTask, ask_shard
+from eval_pipeline.stages.shard_work import AskTask, Worked, ask_shard
 from eval_pipeline.store import AnswerTable, database_url, merged_scores
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
@@ -255,6 +256,39 @@ def test_a_worker_with_another_prompt_golden_set_or_engine_is_refused(project: P
         assert not ask_shard(dataclasses.replace(task, identity=identity)).problems
     (problem,) = ask_shard(dataclasses.replace(task, run="unknown")).problems
     assert "does not see the journal" in str(problem)
+
+
+class Unreadable(Exception):
+    """Pickle writes it, and cannot read it."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def test_whatever_goes_wrong_in_a_worker_can_be_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(task: AskTask) -> Worked:
+        raise Unreadable("this", "that")
+
+    monkeypatch.setattr("eval_pipeline.stages.shard_work._ask", fail)
+    with pytest.raises(RuntimeError) as caught:
+        ask_shard(cast("AskTask", None))
+    told = str(pickle.loads(pickle.dumps(caught.value)))  # noqa: S301
+    assert "this and that" in told
+    assert "Traceback" in told
+
+
+@pytest.mark.usefixtures("here")
+def test_a_suite_that_fails_to_select_is_bad_input(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bool:
+        raise ZeroDivisionError("nothing to divide")
+
+    failing = dataclasses.replace(SUITE, selects=fail)
+    monkeypatch.setattr("eval_pipeline.stages.shard_work._suite", lambda *_: failing)
+    cut(project, processes=1, cases=3)
+    with pytest.raises(BadInput, match="nothing to divide"):
+        evaluate(project, SUITE, VERSION)
 
 
 def test_workers_whose_files_nobody_sees_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
