@@ -166,6 +166,8 @@ class Handing:
         self._progress = progress
         self._folder = folder
         self._handed = 0
+        self._done: set[str] = set()
+        """What is done, of earlier trials too: their news stay on the board."""
 
     def __enter__(self) -> Self:
         self._journal = Journal.open(database_url(self._bench.project))
@@ -197,7 +199,7 @@ class Handing:
             self._workers.submit(first + number, function, task)
         ready: dict[int, Worked] = {}
         tries: dict[int, int] = {}
-        finished, done = SoFar(), set[str]()
+        finished = SoFar()
         following = 0
 
         def is_gone(place: int) -> bool:
@@ -218,10 +220,10 @@ class Handing:
                 ready[place] = worked
                 if is_gone(place):
                     hand_out_again(place)
-                elif worked.name not in done:
+                elif worked.name not in self._done:
                     finished += worked.so_far
-                    done.add(worked.name)
-            self._tell(finished, done)
+                    self._done.add(worked.name)
+            self._tell(finished)
             while following in ready:
                 if is_gone(following):  # since it was done: a run of the same that ended took it away
                     hand_out_again(following)
@@ -234,11 +236,11 @@ class Handing:
             message = f"what workers write to {self._folder} is not to be seen here"
             raise WorkersLost(message, "Let all of them, and who starts the run, share the state folder.")
 
-    def _tell(self, finished: SoFar, done: set[str]) -> None:
+    def _tell(self, finished: SoFar) -> None:
         if isinstance(self._progress, Silence):
             return
         news = self._journal.board.news(self._bench.run)
         for name, told in news.items():
-            if name not in done:
+            if name not in self._done:
                 finished += msgspec.json.decode(told, type=SoFar)
         self._progress.catch_up(finished)

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -29,6 +30,7 @@ from eval_pipeline.stages.opening import identity_of
 from eval_pipeline.stages.shard_work import AskTask, Worked, ask_shard
 from eval_pipeline.store import AnswerTable, database_url, merged_scores
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline.workers import Shards
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import PROMPT, configure, write_cases
 from eval_pipeline_tests.sharding import (
@@ -378,6 +380,24 @@ def test_those_who_watch_see_how_far_all_workers_are(toy: Project) -> None:
     answers = stages.answer_cases(bench, golden, "guess-v1.0", progress=told)
     assert told.total == told.told[-1].done == len(answers)
     assert told.told[-1].errors == answers.costs.errors
+
+
+@pytest.mark.usefixtures("here")
+def test_those_who_watch_a_further_trial_are_not_told_of_the_one_before(
+    project: Project, tmp_path: Path
+) -> None:
+    bench, told = stages.Workbench(project, SUITE), Told()
+    with Journal.open(database_url(project)) as journal:
+
+        def work(name: str) -> Worked:
+            journal.board.post(bench.run, name, msgspec.json.encode(SoFar(2)))
+            (tmp_path / name).touch()
+            return Worked(name, SoFar(3))
+
+        with shards.Handing(bench, Shards(processes=1), told, tmp_path) as handing:
+            for trial in ("first", "second"):
+                assert [each.name for each in handing.results(work, [trial])] == [trial]
+                assert told.told[-1].done == 3
 
 
 ECHO = "echo-v1.0"
