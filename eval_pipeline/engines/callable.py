@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from functools import cache
 from pathlib import Path, PurePosixPath
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -65,7 +66,7 @@ class CallableEntry(EngineEntry):
         from eval_pipeline.engines.metered import Limits, MeteredEngine
 
         try:
-            code = function_version(use.project.root, target.module, self.function.partition(":")[2])
+            code = _version(use.project.root, target.module, self.function.partition(":")[2])
         except (MissingCode, SyntaxError, OSError) as error:
             remedy = "Leave cached out: nobody could tell when it changes."
             raise bad_value(f"engines.{name}.cached", f"its source cannot be read: {error}", remedy) from None
@@ -200,8 +201,20 @@ def find_target(name: str, target: str, root: Path) -> Target:
     return Target(target, module, function)
 
 
+# A process runs what it loaded: a file that is edited since is not what answers, until it is loaded anew.
+@cache
+def _version(root: Path, module: ModuleType, function: str) -> str:
+    return function_version(root, module, function)
+
+
 def _source(function: Callable[..., Any]) -> str:
+    module = inspect.getmodule(function)
     try:
-        return inspect.getsource(inspect.getmodule(function) or function)
+        return _source_of(module) if module else inspect.getsource(function)
     except (OSError, TypeError):
         return repr(function)
+
+
+@cache
+def _source_of(module: ModuleType) -> str:
+    return inspect.getsource(module)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from eval_pipeline.answers import Answer, CaseSample, Costs, Failure, OutputsIde
 from eval_pipeline.asking import Questions, SoFar, Tally, collect_part
 from eval_pipeline.engines import Journal
 from eval_pipeline.files import content_hash
+from eval_pipeline.golden import golden_hash, resources_folder
 from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import BadInput, Problem, bad_value
 from eval_pipeline.project import Project
@@ -39,7 +41,7 @@ from eval_pipeline.store import (
     part_of_answers,
     usable_answers,
 )
-from eval_pipeline.suite import Suite
+from eval_pipeline.suite import Suite, suite_code
 
 NEWS_SECONDS = 1.0
 _SAME = "Let workers have the same project, code and packages as whoever hands out shards, and restart them."
@@ -79,7 +81,10 @@ class AskTask:
     @property
     def name(self) -> str:
         """What its answers are called."""
-        asked = replace(self.identity, trials=1, inputs_hash=self.shard.inputs)
+        inputs = content_hash(
+            [self.identity.inputs_hash, self.shard.inputs]
+        )  # resources are among the former
+        asked = replace(self.identity, trials=1, inputs_hash=inputs)
         return f"answers-{content_hash([asked, self.trial])}"
 
 
@@ -120,6 +125,8 @@ def _worked(work: Callable[[T], Worked], task: T) -> Worked:
             return work(task)
         except BadInput as bad:
             return Worked(problems=tuple(bad.problems))
+        except Exception:  # not every one survives the way back, and a pool that cannot read it breaks
+            raise RuntimeError(traceback.format_exc()) from None
 
 
 def _ask(task: AskTask) -> Worked:
@@ -153,13 +160,15 @@ def _score(task: ScoreTask) -> Worked:
         raise _unshared("the answers")
     answers = part_of_answers(table, task.shard.first, [each.case.id for each in cases])
     if suite.selects:
-        cases = [each for each in cases if suite.selects(each.case, context.settings)]
+        with suite_code(suite.name, "selects"):
+            cases = [each for each in cases if suite.selects(each.case, context.settings)]
         if not cases:
             return Worked()
     hashes = [each.case_hash for each in cases]
-    name = f"scores-{content_hash([hashes, answers.hash, identity.scorer, identity.context])}"
+    rests_on = [identity.golden_hash, hashes, answers.hash, identity.scorer, identity.context]
+    name = f"scores-{content_hash(rests_on)}"
     folder = bench.store.shards_folder(suite.name, outputs.version) / name
-    piece = kept_piece(folder)
+    piece = None if context.judge else kept_piece(folder)  # verdicts that a judge owed may be there now
     if piece is None:
         piece = keep_piece(folder, score_cases(suite, cases, answers, context))
     return Worked(name, ends=(piece.first, piece.last))
@@ -186,11 +195,14 @@ def _bench(project: Project, suite: str, run: str) -> Workbench:
 
 @lru_cache(maxsize=2)
 def _golden(
-    project: Project, suite: str, run: str, golden_hash: str, sample: CaseSample | None
+    project: Project, suite: str, run: str, identified_by: str, sample: CaseSample | None
 ) -> GoldenTable:
-    table = _bench(project, suite, run).store.golden(suite, golden_hash)
+    bench = _bench(project, suite, run)
+    table = bench.store.golden(suite, identified_by)
     if table is None:
         raise _unshared("the golden set")
+    here = golden_hash(table.hashes("case_hash").values(), resources_folder(bench.cases_folder))
+    _stop_unless_same("golden set's resources", here == identified_by)
     return sampled(table, sample)
 
 

@@ -112,12 +112,13 @@ def collect_in_shards(
                 for number in following
                 for each in shards
             ]
-            new = []
+            given = TrialAnswers(following)
             for worked in handing.results(ask_shard, tasks, ".parquet"):
-                new.append(left / f"{worked.name}.parquet")
-                merger.add(new[-1])
-            paths += new
-            stopping = looks.after(_answers_in(new, following)) if looks else None
+                paths.append(left / f"{worked.name}.parquet")
+                merger.add(paths[-1])
+                for answer in AnswerTable.open(paths[-1]) if looks else ():
+                    given.add(answer)
+            stopping = looks.after(given) if looks else None
             if looks is None or stopping is not None:
                 break
             following = range(following.stop, following.stop + 1)
@@ -130,30 +131,28 @@ def collect_in_shards(
     return table
 
 
-def _answers_in(paths: Sequence[Path], trials: Sequence[int]) -> TrialAnswers:
-    answers = TrialAnswers(trials)
-    for path in paths:
-        for answer in AnswerTable.open(path):
-            answers.add(answer)
-    return answers
-
-
 def score_in_shards(
     bench: Workbench, setting: Shards, golden: GoldenTable, identity: Identity, answers: AnswerTable
 ) -> Scores:
     """Score answers in shards, and put the scores together."""
     left = bench.store.shards_folder(identity.outputs.suite, identity.outputs.version)
     share_judge(bench.context, bench.run)
+    tasks = [ScoreTask(bench.project, bench.run, identity, each) for each in cut(golden, setting.cases)]
     with Handing(bench, setting, Silence(), left) as handing:
-        tasks = [ScoreTask(bench.project, bench.run, identity, each) for each in cut(golden, setting.cases)]
-        pieces = [
-            PieceOfScores(left / worked.name, *worked.ends)
-            for worked in handing.results(score_shard, tasks)
-            if worked.name
-        ]
-    if not pieces:  # says what is wrong
-        return score_cases(bench.suite, (), answers, bench.context)
-    scores = merged_scores(pieces, answers.trials, left)
+        for is_last in (False, True):
+            pieces = [
+                PieceOfScores(left / worked.name, *worked.ends)
+                for worked in handing.results(score_shard, tasks)
+                if worked.name
+            ]
+            if not pieces:  # says what is wrong
+                return score_cases(bench.suite, (), answers, bench.context)
+            try:
+                scores = merged_scores(pieces, answers.trials, left)
+                break
+            except (BadInput, FileNotFoundError):  # a run of the same that ended meanwhile took some away
+                if is_last or all(piece.folder.exists() for piece in pieces):
+                    raise
     for piece in pieces:
         remove(piece.folder)
     return scores
@@ -168,6 +167,8 @@ class Handing:
         self._progress = progress
         self._folder = folder
         self._handed = 0
+        self._done: set[str] = set()
+        """What is done, of earlier trials too: their news stay on the board."""
 
     def __enter__(self) -> Self:
         self._journal = Journal.open(database_url(self._bench.project))
@@ -199,23 +200,35 @@ class Handing:
             self._workers.submit(first + number, function, task)
         ready: dict[int, Worked] = {}
         tries: dict[int, int] = {}
-        finished, done = SoFar(), set[str]()
+        finished = SoFar()
         following = 0
+
+        def is_gone(place: int) -> bool:
+            name = ready[place].name
+            return bool(name) and not (self._folder / f"{name}{suffix}").exists()
+
+        def hand_out_again(place: int) -> None:
+            del ready[place]
+            tries[place] = tries.get(place, 1) + 1
+            self._stop_if_unseen(tries[place])
+            self._workers.submit(first + place, function, tasks[place])
+
         while following < len(tasks):
             for number, worked in self._workers.completed(LOOK_SECONDS):
                 place = number - first
                 if worked.problems:
                     raise BadInput(list(worked.problems))
-                if worked.name and not (self._folder / f"{worked.name}{suffix}").exists():
-                    tries[place] = tries.get(place, 1) + 1
-                    self._stop_if_unseen(tries[place])
-                    self._workers.submit(number, function, tasks[place])
-                    continue
-                finished += worked.so_far
-                done.add(worked.name)
                 ready[place] = worked
-            self._tell(finished, done)
+                if is_gone(place):
+                    hand_out_again(place)
+                elif worked.name not in self._done:
+                    finished += worked.so_far
+                    self._done.add(worked.name)
+            self._tell(finished)
             while following in ready:
+                if is_gone(following):  # since it was done: a run of the same that ended took it away
+                    hand_out_again(following)
+                    break
                 yield ready.pop(following)
                 following += 1
 
@@ -224,11 +237,11 @@ class Handing:
             message = f"what workers write to {self._folder} is not to be seen here"
             raise WorkersLost(message, "Let all of them, and who starts the run, share the state folder.")
 
-    def _tell(self, finished: SoFar, done: set[str]) -> None:
+    def _tell(self, finished: SoFar) -> None:
         if isinstance(self._progress, Silence):
             return
         news = self._journal.board.news(self._bench.run)
         for name, told in news.items():
-            if name not in done:
+            if name not in self._done:
                 finished += msgspec.json.decode(told, type=SoFar)
         self._progress.catch_up(finished)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eval_pipeline.answers import Answer, OutputsIdentity, Stopping
-from eval_pipeline.files import content_hash
+from eval_pipeline.files import content_hash, remove
 from eval_pipeline.problems import BadInput
 from eval_pipeline.scoring import Scores, merged
 from eval_pipeline.store.parquet import read_table, rows_of, write_table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = ("keyed", "diagnoses", "counts")
-"""The tables of scores, in the order in which they are written: where the last one is, all are."""
+"""The tables of scores."""
 BY_CASE = ("keyed", "diagnoses")
 """Those that are ordered by case first; counts are ordered by trial first."""
 
@@ -86,10 +87,10 @@ class AnswerMerger:
 
 
 def usable_answers(path: Path) -> AnswerTable | None:
-    """The answers of a shard where they are there, can be read, and lack none that might still arrive."""
+    """The answers of a shard where they are there, can be read, and none is an error: that is asked again."""
     with suppress(BadInput):
         table = AnswerTable.open(path) if path.is_file() else None
-        return table if table and not table.costs.transport else None
+        return table if table and not table.costs.errors else None
     return None
 
 
@@ -102,18 +103,30 @@ class PieceOfScores(NamedTuple):
 
 
 def keep_piece(folder: Path, scores: Scores) -> PieceOfScores:
-    """Write the scores of a shard."""
-    for name in TABLES:
-        write_table(folder / f"{name}.parquet", getattr(scores, name))
+    """Write the scores of a shard: all of their tables appear at once."""
+    aside = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}.tmp")
+    try:
+        for name in TABLES:
+            write_table(aside / f"{name}.parquet", getattr(scores, name))
+        remove(folder)
+        with suppress(OSError):  # who did the same task was faster, and left the same
+            aside.rename(folder)
+    finally:
+        remove(aside)
     return _piece(folder, scores.counts)
 
 
 def kept_piece(folder: Path) -> PieceOfScores | None:
-    """The scores of a shard, where they are there already."""
-    path = folder / f"{TABLES[-1]}.parquet"
+    """The scores of a shard, where all of their tables are there already and can be read."""
+    if not folder.is_dir():
+        return None
     with suppress(BadInput):
-        return _piece(folder, read_table(path)) if path.is_file() else None
+        return _piece(folder, _scores_in(folder).counts)
     return None
+
+
+def _scores_in(folder: Path) -> Scores:
+    return Scores(**{name: read_table(folder / f"{name}.parquet") for name in TABLES})
 
 
 def _piece(folder: Path, counts: pa.Table) -> PieceOfScores:
@@ -130,12 +143,7 @@ def merged_scores(pieces: Sequence[PieceOfScores], trials: Sequence[int], folder
     another order, the tables are put together on disk, and are read from there when they are needed.
     """
     if not all(one.last < other.first for one, other in pairwise(pieces)):
-        return merged(
-            [
-                Scores(**{name: read_table(each.folder / f"{name}.parquet") for name in TABLES})
-                for each in pieces
-            ]
-        )
+        return merged([_scores_in(each.folder) for each in pieces])
     by_name = {}
     for name in TABLES:
         paths = [each.folder / f"{name}.parquet" for each in pieces]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,13 @@ import pytest
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.engines import Request
-from eval_pipeline.engines.callable import CallableEngine, find_target
+from eval_pipeline.engines.callable import CallableEngine, CallableEntry, find_target
+from eval_pipeline.engines.kinds import Use
+from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import BadInput
+from eval_pipeline.project import Project
+from eval_pipeline.stages import Workbench
+from eval_pipeline.stages.opening import usable_prompt
 
 
 def shout(prompt: str, variables: dict[str, Any]) -> dict[str, Any]:
@@ -78,3 +85,21 @@ def test_a_function_that_fails_gives_an_error_for_its_case(function: str, told: 
 def test_what_is_no_function_is_bad_input(target: str) -> None:
     with pytest.raises(BadInput):
         find_target("own", target, Path())
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_who_answers_is_the_code_that_was_loaded_whatever_became_of_its_file(
+    toy: Project, cached: bool
+) -> None:
+    suite = find_suite(toy, "toy")
+    prompt = usable_prompt(Workbench(toy, suite), "guess-v1.0")
+    use = Use(toy, suite, prompt, None, "default")
+    entry = CallableEntry(function="answering:say", cached=cached)
+    file = toy.root / "answering.py"
+    file.write_text("def say(prompt, variables):\n    return 'one'\n")
+    loaded = entry.open("own", use).model
+    file.write_text("def say(prompt, variables):\n    return 'one, and another'\n")
+    assert entry.open("own", use).model == loaded
+    del sys.modules["answering"]
+    importlib.invalidate_caches()
+    assert entry.open("own", use).model != loaded

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import multiprocessing
+import pickle
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -17,15 +20,17 @@ from eval_pipeline import stages
 from eval_pipeline.asking import SoFar
 from eval_pipeline.engines import Journal
 from eval_pipeline.engines.health import FAILURES_IN_A_ROW
+from eval_pipeline.files import remove
 from eval_pipeline.loading import find_suite, shipped_names
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions
 from eval_pipeline.stages import shards
 from eval_pipeline.stages.opening import identity_of
-from eval_pipeline.stages.shard_work import AskTask, ask_shard
-from eval_pipeline.store import AnswerTable, database_url
+from eval_pipeline.stages.shard_work import AskTask, Worked, ask_shard
+from eval_pipeline.store import AnswerTable, database_url, merged_scores
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline.workers import Shards
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import PROMPT, configure, write_cases
 from eval_pipeline_tests.sharding import (
@@ -169,6 +174,73 @@ def test_what_a_run_left_is_not_done_again(project: Project, monkeypatch: pytest
     assert_same(evaluate(project, SUITE, VERSION), whole)
 
 
+@pytest.mark.parametrize("rules", [False, True])
+def test_scores_that_a_run_left_are_taken_unless_a_judge_rules(
+    project: Project, monkeypatch: pytest.MonkeyPatch, rules: bool
+) -> None:
+    cut(project, processes=1, cases=3)
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
+    bench = stages.Workbench(project, SUITE)
+    golden = stages.load_golden(bench).table
+    answers = stages.answer_cases(bench, golden, VERSION)
+    judge: Any = SimpleNamespace(verdicts=lambda asked: {})
+    context = dataclasses.replace(bench.context, judge=judge if rules else None)
+    monkeypatch.setattr("eval_pipeline.stages.workbench.judged_context", lambda *_: context)
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Dying)
+    with pytest.raises(KeyboardInterrupt):
+        stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
+    kept = {path: path.stat().st_mtime_ns for path in left_over(project)}
+    assert kept
+    untouched: list[Path] = []
+
+    class Looking(Here):
+        def completed(self, seconds: float) -> Any:
+            yield from super().completed(seconds)
+            untouched.extend(path for path in kept if path.stat().st_mtime_ns == kept[path])
+
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Looking)
+    stages.score_answers(stages.Workbench(project, SUITE), golden, answers)
+    assert set(untouched) == (set() if rules else set(kept))
+
+
+def with_another_resource(project: Project, suite: str) -> None:
+    """Change a byte of a golden set's resources that no number rests on."""
+    (resource, *_) = sorted((project.golden(suite) / "resources").glob("*.jsonl"))
+    resource.write_text(resource.read_text() + "\n")
+
+
+def test_what_a_run_left_is_not_taken_once_a_resource_is_another(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = find_suite(project, "grounded_qa")
+    (version, *_) = active_versions(suite, project.prompts("grounded_qa"))
+    cut(project, processes=1, cases=3)
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Dying)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(project, suite, version, SOME)
+    kept = left_over(project)
+    assert kept
+    with_another_resource(project, "grounded_qa")
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
+    evaluate(project, suite, version, SOME)
+    assert left_over(project) == kept  # what is put together is deleted
+
+
+def test_a_worker_with_other_resources_is_refused(project: Project) -> None:
+    suite = find_suite(project, "grounded_qa")
+    (version, *_) = active_versions(suite, project.prompts("grounded_qa"))
+    bench = stages.Workbench(project, suite)
+    golden = stages.load_golden(bench).table
+    (first, *_) = shards.cut(golden, 3)
+    identity = identity_of(bench, golden, stages.prepare_asking(bench, version), "default")
+    with_another_resource(project, "grounded_qa")
+    with Journal.open(database_url(project)) as journal:
+        journal.begin_run("run")
+        task = AskTask(project, "run", golden.facts.golden_hash, identity, "", first, 1)
+        (problem,) = ask_shard(task).problems
+    assert "a worker has another golden set's resources" in str(problem)
+
+
 @pytest.mark.usefixtures("here")
 def test_a_worker_with_another_prompt_golden_set_or_engine_is_refused(project: Project) -> None:
     bench = stages.Workbench(project, SUITE)
@@ -188,6 +260,39 @@ def test_a_worker_with_another_prompt_golden_set_or_engine_is_refused(project: P
     assert "does not see the journal" in str(problem)
 
 
+class Unreadable(Exception):
+    """Pickle writes it, and cannot read it."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def test_whatever_goes_wrong_in_a_worker_can_be_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(task: AskTask) -> Worked:
+        raise Unreadable("this", "that")
+
+    monkeypatch.setattr("eval_pipeline.stages.shard_work._ask", fail)
+    with pytest.raises(RuntimeError) as caught:
+        ask_shard(cast("AskTask", None))
+    told = str(pickle.loads(pickle.dumps(caught.value)))  # noqa: S301
+    assert "this and that" in told
+    assert "Traceback" in told
+
+
+@pytest.mark.usefixtures("here")
+def test_a_suite_that_fails_to_select_is_bad_input(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bool:
+        raise ZeroDivisionError("nothing to divide")
+
+    failing = dataclasses.replace(SUITE, selects=fail)
+    monkeypatch.setattr("eval_pipeline.stages.shard_work._suite", lambda *_: failing)
+    cut(project, processes=1, cases=3)
+    with pytest.raises(BadInput, match="nothing to divide"):
+        evaluate(project, SUITE, VERSION)
+
+
 def test_workers_whose_files_nobody_sees_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     class Elsewhere(Here):
         def completed(self, seconds: float) -> Any:
@@ -200,6 +305,49 @@ def test_workers_whose_files_nobody_sees_are_named(project: Project, monkeypatch
     cut(project, processes=1, cases=3)
     with pytest.raises(BadInput, match="share the state folder"):
         evaluate(project, SUITE, VERSION)
+
+
+def test_what_another_run_took_away_before_the_merge_is_done_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = evaluate(project, SUITE, VERSION)
+    taken: list[Path] = []
+
+    class Beside(Here):
+        """Another run of the same ends, and cleans up, when this one has done all of its tasks but one."""
+
+        def completed(self, seconds: float) -> Any:
+            for done in super().completed(seconds):
+                if done.number == 0 and len(taken) < 3:
+                    (piece, *_) = [path for path in left_over(project) if done.result.name not in str(path)]
+                    taken.append(piece)
+                    remove(piece.parent if piece.parent.name.startswith("scores-") else piece)
+                yield done
+
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Beside)
+    cut(project, processes=1, cases=3)
+    assert_same(evaluate(project, SUITE, VERSION), whole)
+    assert len(taken) == 2  # of the answers, and of the scores
+    assert not left_over(project)
+
+
+def test_scores_that_are_taken_away_during_the_merge_are_made_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = evaluate(project, SUITE, VERSION)
+    merges: list[int] = []
+
+    def merged_late(pieces: Any, *others: Any) -> Any:
+        if not merges:
+            remove(pieces[1].folder)
+        merges.append(len(pieces))
+        return merged_scores(pieces, *others)
+
+    monkeypatch.setattr("eval_pipeline.stages.shards.open_workers", Here)
+    monkeypatch.setattr("eval_pipeline.stages.shards.merged_scores", merged_late)
+    cut(project, processes=1, cases=3)
+    assert_same(evaluate(project, SUITE, VERSION), whole)
+    assert len(merges) == 2
 
 
 class Told:
@@ -232,6 +380,24 @@ def test_those_who_watch_see_how_far_all_workers_are(toy: Project) -> None:
     answers = stages.answer_cases(bench, golden, "guess-v1.0", progress=told)
     assert told.total == told.told[-1].done == len(answers)
     assert told.told[-1].errors == answers.costs.errors
+
+
+@pytest.mark.usefixtures("here")
+def test_those_who_watch_a_further_trial_are_not_told_of_the_one_before(
+    project: Project, tmp_path: Path
+) -> None:
+    bench, told = stages.Workbench(project, SUITE), Told()
+    with Journal.open(database_url(project)) as journal:
+
+        def work(name: str) -> Worked:
+            journal.board.post(bench.run, name, msgspec.json.encode(SoFar(2)))
+            (tmp_path / name).touch()
+            return Worked(name, SoFar(3))
+
+        with shards.Handing(bench, Shards(processes=1), told, tmp_path) as handing:
+            for trial in ("first", "second"):
+                assert [each.name for each in handing.results(work, [trial])] == [trial]
+                assert told.told[-1].done == 3
 
 
 ECHO = "echo-v1.0"

@@ -20,6 +20,7 @@ from eval_pipeline.store import (
     part_of_answers,
     usable_answers,
 )
+from eval_pipeline.store.parquet import write_table
 
 IDENTITY = OutputsIdentity("s", "v-v1.0", "p", "i", "e", "m", "default", 2)
 
@@ -92,12 +93,12 @@ def test_the_answers_to_some_cases_are_found_wherever_they_stand(
     assert part.get("case-00000", 1, "") is None
 
 
-def test_answers_that_lack_some_that_may_still_arrive_are_not_taken(
-    tmp_path: Path, answers: list[Answer]
-) -> None:
+def test_answers_with_an_error_among_them_are_not_taken(tmp_path: Path, answers: list[Answer]) -> None:
     assert usable_answers(tmp_path / "none.parquet") is None
     assert usable_answers(write(tmp_path, "good", answers[:5])) is not None
     assert usable_answers(write(tmp_path, "lacking", answers[:6])) is None
+    failed = Answer("case-00000", 1, error="engine", detail="the function raised")
+    assert usable_answers(write(tmp_path, "failed", [failed])) is None
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
     assert usable_answers(tmp_path / "damaged.parquet") is None
 
@@ -140,7 +141,24 @@ def test_scores_in_pieces_are_those_of_the_whole(tmp_path: Path, parts: tuple[li
     assert not list(tmp_path.glob(".*"))
 
 
-def test_scores_that_are_there_in_part_only_are_not_taken(tmp_path: Path) -> None:
-    keep_piece(tmp_path, scores(["a"], 0.5))
-    (tmp_path / "counts.parquet").unlink()
-    assert kept_piece(tmp_path) is None
+@pytest.mark.parametrize("name", ["counts", "keyed", "diagnoses"])
+def test_scores_that_are_there_in_part_only_are_not_taken(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "piece"
+    keep_piece(folder, scores(["a"], 0.5))
+    (folder / f"{name}.parquet").unlink()
+    assert kept_piece(folder) is None
+    keep_piece(folder, scores(["a"], 0.5))
+    assert kept_piece(folder) is not None
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_the_tables_of_scores_appear_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def watched(path: Path, table: pa.Table) -> None:
+        write_table(path, table)
+        seen.append((tmp_path / "piece").exists())
+
+    monkeypatch.setattr("eval_pipeline.store.pieces.write_table", watched)
+    keep_piece(tmp_path / "piece", scores(["a"], 0.5))
+    assert seen == [False] * 3
