@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,8 +36,6 @@ engines:
 """
 PROMPT = "---\nsuite: {name}\nstatus: active\n---\nAnswer in one word: {{{{ question }}}}\n"
 VERSION = "answer-v1.0"
-HOSTED_AT = "HOSTED_AT"
-"""The environment variable that says where the host is, for processes of its own."""
 
 
 def write_suite(root: Path, name: str = "capitals", versions: Sequence[str] = (VERSION,)) -> Path:
@@ -100,20 +97,20 @@ def materialized(result: dg.ExecuteInProcessResult) -> set[str]:
     return {event.asset_key.to_user_string() for event in events if event.asset_key}
 
 
-def in_process() -> dg.JobDefinition:
+def in_process(root: str) -> dg.JobDefinition:
     """The evaluation of a host, all steps in one process."""
-    return _job(dg.in_process_executor)
+    return _job(root, dg.in_process_executor)
 
 
-def in_processes() -> dg.JobDefinition:
+def in_processes(root: str) -> dg.JobDefinition:
     """The same, a process for each step, as by default."""
     forked = {"forkserver": {"preload_modules": ["eval_pipeline.hosting"]}}  # Dagster is imported once
-    return _job(dg.multiprocess_executor.configured({"start_method": forked}))
+    return _job(root, dg.multiprocess_executor.configured({"start_method": forked}))
 
 
-def _job(executor: dg.ExecutorDefinition) -> dg.JobDefinition:
+def _job(root: str, executor: dg.ExecutorDefinition) -> dg.JobDefinition:
     from eval_pipeline import build_eval_assets
 
-    defs = build_eval_assets("golden/capitals/suite.yaml", root=Path(os.environ[HOSTED_AT]))
+    defs = build_eval_assets("golden/capitals/suite.yaml", root=Path(root))
     with_executor = dg.Definitions.merge(defs, dg.Definitions(executor=executor))
     return with_executor.resolve_job_def("capitals_evaluation")

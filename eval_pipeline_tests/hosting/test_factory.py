@@ -19,7 +19,6 @@ from eval_pipeline.store import History, Store, database_url
 from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.hosted import (
-    HOSTED_AT,
     VERSION,
     in_process,
     in_processes,
@@ -130,13 +129,16 @@ def test_a_host_gets_the_numbers_ids_and_history_that_the_project_itself_gets(to
 
 
 @pytest.mark.parametrize("executor", [in_process, in_processes])
-def test_the_chain_passes_under_both_executors(
-    executor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_chain_passes_under_both_executors(executor: Any, tmp_path: Path) -> None:
     write_suite(tmp_path / "project")
     (tmp_path / "home").mkdir()
-    monkeypatch.setenv(HOSTED_AT, str(tmp_path / "project"))
-    job = dg.reconstructable(executor)
+    root = (str(tmp_path / "project"),)
+    job = dg.build_reconstructable_job(
+        executor.__module__,
+        executor.__name__,
+        reconstructable_args=root,
+        reconstructor_working_directory=str(REPOSITORY),
+    )
     with (
         dg.instance_for_test(temp_dir=str(tmp_path / "home")) as instance,
         dg.execute_job(job, instance=instance, tags={"dagster/partition": VERSION}) as result,
