@@ -26,6 +26,7 @@ NOT_IMPORTED = {
     "dagster-webserver": "`dagster dev` and `eval-pipeline demo` start it as a program",
     "psycopg": "SQLAlchemy loads it for the URL of a journal in PostgreSQL",
     "s3fs": "fsspec loads it for the URL of a store on S3",
+    "threadpoolctl": "the sentence encoder keeps to one thread by it, and silently takes all without",
 }
 LOCKS = ("requirements.lock", "tests.lock", "local.lock")
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ;\\]+)(?: ; (?P<marker>[^\\]+))? \\")
