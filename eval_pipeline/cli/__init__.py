@@ -88,7 +88,7 @@ class Group(click.Group):
         """What each command does, in the order in which they are listed."""
         commands = {name: self.get_command(context, name) for name in self.list_commands(context)}
         return {
-            name: f"{command.get_short_help_str(LONGEST_SENTENCE)}."
+            name: command.get_short_help_str(LONGEST_SENTENCE).removesuffix(".") + "."
             for name, command in commands.items()
             if command is not None
         }
