@@ -49,7 +49,10 @@ def command(suite: str, day: str | None, days: int | None, by: tuple[Group, ...]
 
     if not rows:
         say(f"{chosen.name} has no events between {start:%Y-%m-%d} and {last}.")
-    elif by:
+        return
+    stretch = f"{last}" if start.date() == last else f"{start:%Y-%m-%d} to {last}"
+    say(f"{chosen.name} in production, {stretch} (UTC)\n")
+    if by:
         print_table(figure_table(rows))
     else:
         print_table(one_table(rows[0], aims[0]))
