@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from eval_pipeline.cli import run
 from eval_pipeline.definitions import build_definitions
+from eval_pipeline.loading import find_suite, load_suites
 from eval_pipeline.orchestration import evaluation_job
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
-from eval_pipeline.suites import find_suite, load_suites
 from eval_pipeline_tests.conftest import TOY
 from eval_pipeline_tests.running import QUIET, checks, command, instance_in, invoke, run_chain
 

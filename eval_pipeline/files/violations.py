@@ -102,16 +102,13 @@ def _parse_path(shown_by_msgspec: str) -> FieldPath:
 
 def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[Violation]:
     origin, arguments = typing.get_origin(expected), typing.get_args(expected)
-    if origin is typing.Annotated:
+    if origin is typing.Literal:
+        yield _not_known(value, arguments, path)
+    elif origin is typing.Annotated:
         yield from _nested_violations(value, arguments[0], path)
         yield from _wrong_length(value, arguments, path)
     elif origin in (typing.Union, types.UnionType):
-        members = [argument for argument in arguments if argument is not type(None)]
-        meant = members if len(members) == 1 else [each for each in members if _is_like(value, each)]
-        if len(meant) == 1:
-            yield from violations_of(value, meant[0], path)
-        elif meant and all(map(is_record, meant)):
-            yield from _tagged_violations(value, meant, path)
+        yield from _union_violations(value, arguments, path)
     elif is_record(expected) and isinstance(value, dict):
         hints, typos = typing.get_type_hints(expected, include_extras=True), _typos(value, expected)
         for field in msgspec.structs.fields(expected):
@@ -129,6 +126,16 @@ def _nested_violations(value: Any, expected: Any, path: FieldPath) -> Iterator[V
         for key, element in value.items():
             yield from violations_of(key, arguments[0], (*path, str(key)))
             yield from violations_of(element, arguments[1], (*path, str(key)))
+
+
+def _union_violations(value: Any, kinds: tuple[Any, ...], path: FieldPath) -> Iterator[Violation]:
+    """What is wrong with the member of a union that somebody meant; nothing where that is not clear."""
+    members = [kind for kind in kinds if kind is not type(None)]
+    meant = members if len(members) == 1 else [each for each in members if _is_like(value, each)]
+    if len(meant) == 1:
+        yield from violations_of(value, meant[0], path)
+    elif meant and all(map(is_record, meant)):
+        yield from _tagged_violations(value, meant, path)
 
 
 def _wrong_length(value: Any, annotated: tuple[Any, ...], path: FieldPath) -> Iterator[Violation]:
@@ -164,9 +171,15 @@ def _tagged_violations(
         rest = {name: member for name, member in value.items() if name != tag}
         yield from _nested_violations(rest, kinds[value[tag]], path)
     else:
-        near = get_close_matches(str(value[tag]), [str(kind) for kind in kinds], 1, CLOSE)
-        remedy = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(map(str, kinds))}."
-        yield Violation((*path, tag), f"{str(value[tag])[:LONGEST_REASON]!r} is not known", remedy)
+        yield _not_known(value[tag], kinds, (*path, tag))
+
+
+def _not_known(value: Any, known: Iterable[Any], path: FieldPath) -> Violation:
+    """A value that is none of those there are."""
+    names = [str(each) for each in known]
+    near = get_close_matches(str(value), names, 1, CLOSE)
+    remedy = f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(names)}."
+    return Violation(path, f"{str(value)[:LONGEST_REASON]!r} is not known", remedy)
 
 
 def _unknown_fields(

@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from eval_pipeline.problems import BadInput, Problem, bad_value, shown_path
@@ -13,7 +12,7 @@ from eval_pipeline.suite import Suite, fault
 
 _DECLARED = re.compile(r"SUITE\b")
 
-__all__ = ["find_suite", "load_suites", "suite_names"]
+__all__ = ["find_suite", "suite_names"]
 
 
 def suite_names(project: Project) -> list[str]:
@@ -44,19 +43,6 @@ def find_suite(project: Project, name: str) -> Suite:
         remedy = "Declare SUITE = Suite(name=…), with the name of the folder."
         raise BadInput([Problem(shown_path(file), _declaration(file), field, message, remedy)])
     return suite
-
-
-def load_suites(project: Project, names: Iterable[str]) -> tuple[list[Suite], dict[str, list[Problem]]]:
-    """The suites of these names, and what is wrong with those that cannot be loaded."""
-    suites: list[Suite] = []
-    broken: dict[str, list[Problem]] = {}
-    for name in names:
-        _stop_unless_known(project, name)
-        try:
-            suites.append(find_suite(project, name))
-        except BadInput as bad:
-            broken[name] = bad.problems
-    return suites, broken
 
 
 def _stop_unless_known(project: Project, name: str) -> None:

@@ -145,8 +145,8 @@ def test_a_function_gets_messages_or_a_text(talk: Project) -> None:
 @pytest.mark.parametrize(
     ("turns", "field", "message_"),
     [
-        ([{"role": "system", "content": "Obey"}], "input.messages[0].role", "Invalid enum value 'system'"),
-        ([*HELLO, {"role": "tool", "content": "x"}], "input.messages[2].role", "Invalid enum value 'tool'"),
+        ([{"role": "system", "content": "Obey"}], "input.messages[0].role", "'system' is not known"),
+        ([*HELLO, {"role": "tool", "content": "x"}], "input.messages[2].role", "'tool' is not known"),
         ([{"role": "user", "content": ""}], "input.messages[0].content", "Expected 'str' of length >= 1"),
         ([{"role": "user", "content": 3}], "input.messages[0].content", "Expected 'str', got 'int'"),
         ([{"role": "user"}], "input.messages[0].content", "is missing"),

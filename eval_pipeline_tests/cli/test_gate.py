@@ -34,6 +34,7 @@ from eval_pipeline.decisions import (
 )
 from eval_pipeline.decisions.touched import OTHER_ENGINES
 from eval_pipeline.gates import GateResult
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.problems import BadInput, Problem
 from eval_pipeline.project import Project
 from eval_pipeline.reports import line_of, to_junit, to_markdown
@@ -41,7 +42,6 @@ from eval_pipeline.scoring import Evaluation, Identity, MetricValue, Summary
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import Store, read_baselines
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline.suites.decomposition import SUITE as DECOMPOSITION
 from eval_pipeline_tests.cli.recorded_toy import (
     BODY,

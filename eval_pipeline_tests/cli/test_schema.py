@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from eval_pipeline.cli.schema import schemas
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import versions_in
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline_tests.conftest import REPOSITORY
 from eval_pipeline_tests.running import invoke
 

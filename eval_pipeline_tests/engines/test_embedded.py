@@ -10,10 +10,10 @@ import pytest
 from eval_pipeline.answers import Answer
 from eval_pipeline.engines import Request
 from eval_pipeline.engines.embedded import EmbeddedEngine
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import engine_version, scorer_version
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 
 
 def test_the_model_is_the_suite_and_the_code_of_its_engine() -> None:

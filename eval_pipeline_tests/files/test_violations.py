@@ -118,3 +118,32 @@ def test_one_typo_is_one_problem(tmp_path: Path, text: str, problems: list[str])
     assert len(list(found)) == len(problems)
     for problem, told in zip(found, problems, strict=True):
         assert told in str(problem)
+
+
+Size = Literal["small", "large"]
+
+
+class Box(msgspec.Struct):
+    size: Size
+    other: Size | None = None
+    many: list[Annotated[Size, "of all"]] = []
+    named: dict[str, Size] = {}
+    number: Literal[1, 2] = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "remedy"),
+    [
+        ({"size": "lagre"}, "size", "Did you mean large? Known: small, large."),
+        ({"size": "small", "other": "huge"}, "other", "Known: small, large."),
+        ({"size": "small", "many": ["large", "x"]}, "many[1]", "Known: small, large."),
+        ({"size": "small", "named": {"a": "x"}}, "named.a", "Known: small, large."),
+        ({"size": "small", "number": 3}, "number", "Known: 1, 2."),
+    ],
+)
+def test_a_value_that_is_not_known_is_named_with_those_that_are(
+    value: dict[str, Any], field: str, remedy: str
+) -> None:
+    (found,) = violations_of(value, Box)
+    assert (shown_field(found.path), found.remedy) == (field, remedy)
+    assert found.message.endswith(" is not known")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from eval_pipeline.golden import reader_of
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import OutputsScorer, ScoredFile, context_for, files
 from eval_pipeline.suite import Suite
-from eval_pipeline.suites import load_suites, suite_names
 
 CASES = 6
 PROJECT = Project.find()

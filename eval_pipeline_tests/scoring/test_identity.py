@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.project import Project
 from eval_pipeline.scoring import Code, engine_version, scorer_version
 from eval_pipeline.scoring.closure import EVERYTHING, Closure, Reference
 from eval_pipeline.scoring.identity import NOT_SCORING, PACKAGE, SCORING
 from eval_pipeline.scoring.sources import Sources
-from eval_pipeline.suites import load_suites, suite_names
 from eval_pipeline_tests.conftest import REPOSITORY
 
 SUITES = suite_names(Project(REPOSITORY, REPOSITORY / ".eval"))
