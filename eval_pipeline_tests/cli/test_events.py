@@ -46,8 +46,9 @@ def test_figures_fit_a_screen_and_every_row_says_what_it_is_of(
     for by, key in keys.items():
         asked = ["decomposition", "--day", "2026-03-02", "--by", by]
         done = CliRunner().invoke(production.command, asked, catch_exceptions=False)
-        parts = [part.splitlines() for part in done.output.split("\n\n")]
-        assert done.exit_code == 0
+        of, *tables = done.output.split("\n\n")
+        parts = [part.splitlines() for part in tables]
+        assert (done.exit_code, of) == (0, "decomposition in production, 2026-03-02 (UTC)")
         assert len(parts) > 1
         assert all(part[0].startswith("UTC") and key in "".join(part[1:]) for part in parts)
         assert max(map(cell_len, done.output.splitlines())) <= 80
