@@ -84,7 +84,10 @@ def shuffled_sets(values: Values, ranked: Sequence[str]) -> Values:
     def shuffled(value: Any, name: str) -> Any:
         # An answer to everything has hundreds of thousands of parts: none is looked at twice.
         if isinstance(value, dict):
-            return {each: shuffled(part, each) for each, part in value.items()}
+            return {
+                each: shuffled(part, each) if isinstance(part, dict | list) else part
+                for each, part in value.items()
+            }
         if isinstance(value, list):
             parts = [shuffled(part, shapes.ELEMENT) for part in value]
             return parts if name in ranked else chance.sample(parts, len(parts))
