@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import random
 import shutil
@@ -51,6 +52,7 @@ from eval_pipeline_tests.sharding import (
 CASES = 200_000
 VERSION = "guess-v1.0"
 MOST_TIME = 0.6
+ROUNDS = 2
 MOST_OVERHEAD = 0.3
 MOST_BYTES = 50
 MOST_OFF = 0.02
@@ -238,19 +240,19 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def speed(cases: int) -> None:
-    """Two workers against one, where scoring takes the time."""
+    """Two workers against one, where scoring takes the time; the best of two rounds each."""
     with parity(cases, rounds=400) as project:
         suite = find_suite(project, "parity")
         bench = stages.Workbench(project, suite)
         golden = stages.load_golden(bench).table
         answers = stages.answer_cases(bench, golden, VERSION)
-        took, scores = {}, {}
-        for processes in (1, 2):
+        took, scores = dict.fromkeys((1, 2), math.inf), {}
+        for processes in (1, 2) * ROUNDS:
             cut(project, processes=processes)
             work = stages.Workbench(project, suite)
             started = time.monotonic()
             scores[processes] = stages.score_answers(work, golden, answers).scores
-            took[processes] = time.monotonic() - started
+            took[processes] = min(took[processes], time.monotonic() - started)
         assert_same_scores(scores[1], scores[2])
         print(f"scoring {cases:,} cases: {took[1]:.1f} s with one worker, {took[2]:.1f} s with two")
         hold("time of two workers ÷ of one", took[2] / took[1], MOST_TIME)
