@@ -1,6 +1,6 @@
 """Where events lie, and how they are read back: every one once.
 
-Segments are Parquet files named by the hash of their content, in `<state>/events/<suite>/<day>/`, and in
+Segments are Parquet files named by the hash of what they were made from, in `<state>/events/<suite>/<day>/`, and in
 `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
 those that count. A segment has a second name in a folder of the ledger that it was made or brought here for:
 what has one and is not listed was left by a process that was killed, or exchanged by another machine; what
@@ -11,17 +11,19 @@ it once, by its id within its hour, so that no order and no repetition of files 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import itertools
 import os
 import tempfile
 import time
 import uuid
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
+
+from msgspec.structs import replace
 
 from eval_pipeline.files import content_hash, remove
 from eval_pipeline.monitoring.databases import in_memory
@@ -78,21 +80,23 @@ class Staged(NamedTuple):
 class Staging:
     """Segments in the making. Nothing of them counts before they are published."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ledger: str, aside: Executor) -> None:
         self._folder = folder
-        self.staged: dict[str, Staged] = {}
+        self._ledger = ledger
+        self._aside = aside
+        self._written: list[tuple[Staged, tuple[int, ...], Future[None]]] = []
         self._numbers = itertools.count()
 
-    def add_events(self, table: pa.Table) -> None:
-        """Write events, a segment for each suite and day."""
+    def add_events(self, table: pa.Table, place: tuple[int, ...] = ()) -> None:
+        """Write events, a segment for each suite and day; `place` is where in their file they come from."""
         for suite, of_suite in _by(table, table["suite"]):
-            self._add(EVENTS, suite, of_suite)
+            self._add(EVENTS, suite, of_suite, place)
 
-    def add_feedback(self, table: pa.Table) -> None:
+    def add_feedback(self, table: pa.Table, place: tuple[int, ...] = ()) -> None:
         """Write feedback, a segment for each day that it was given on."""
-        self._add(FEEDBACK, "", table)
+        self._add(FEEDBACK, "", table, place)
 
-    def _add(self, kind: SegmentKind, suite: str, table: pa.Table) -> None:
+    def _add(self, kind: SegmentKind, suite: str, table: pa.Table, place: tuple[int, ...]) -> None:
         """Write rows in order of their hours; within one, as they came."""
         import numpy as np
 
@@ -104,9 +108,10 @@ class Staging:
             table, hours = table.take(order), hours[order]
         ends = [*(np.flatnonzero(np.diff(hours // _HOURS_A_DAY)) + 1).tolist(), len(hours)]
         for start, end in itertools.pairwise([0, *ends]):
-            self._write(kind, suite, table.slice(start, end - start), hours[start:end])
+            segment = self._write(kind, suite, table.slice(start, end - start), hours[start:end])
+            self._written.append((segment, place, self._aside.submit(_sync, segment.path)))
 
-    def _write(self, kind: SegmentKind, suite: str, table: pa.Table, hours: NDArray[np.int64]) -> None:
+    def _write(self, kind: SegmentKind, suite: str, table: pa.Table, hours: NDArray[np.int64]) -> Staged:
         import numpy as np
         import pyarrow.parquet as pq
 
@@ -120,21 +125,29 @@ class Staging:
             use_dictionary=[name for name in _DICTIONARIES if name in names],
             write_statistics=["at"],
         )
-        digest, day = _digest(path), _day_text(EPOCH + int(hours[0]) * HOUR)
-        place = f"{suite or FEEDBACK_FOLDER}/{day}/{digest}.parquet"
+        day = _day_text(EPOCH + int(hours[0]) * HOUR)
         mask = sum(1 << int(hour) for hour in np.unique(hours % _HOURS_A_DAY))
-        self.staged[place] = Staged(Segment(place, kind, suite, day, mask, table.num_rows), path)
+        folder = f"{suite or FEEDBACK_FOLDER}/{day}"
+        return Staged(Segment(folder, kind, suite, day, mask, table.num_rows), path)
 
     def forget(self) -> None:
         """Begin anew: nothing of what was written is published."""
-        for each in self.staged.values():
-            remove(each.path)
-        self.staged.clear()
+        for staged, _, _ in self._written:
+            remove(staged.path)
+        self._written.clear()
 
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """Everything that was written."""
-        return tuple(sorted(each.segment for each in self.staged.values()))
+    def staged(self, origin: str) -> list[Staged]:
+        """Everything that was written and is safe on the disk, by name.
+
+        A name is the hash of the file that rows come from, of their place in it, and of the ledger that they
+        are kept for, whose key their pseudonyms are made with: who takes the same file gives the same names.
+        """
+        named = []
+        for (segment, path), place, safe in self._written:
+            safe.result()
+            digest = content_hash([self._ledger, origin, segment.path, *place])[:HASH_LENGTH]
+            named.append(Staged(replace(segment, path=f"{segment.path}/{digest}.parquet"), path))
+        return sorted(named)
 
 
 class EventStore:
@@ -161,20 +174,25 @@ class EventStore:
     def staging(self) -> Iterator[Staging]:
         """A folder aside for new segments; it is gone at the end of the block."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=self.folder) as aside:
-            yield Staging(Path(aside))
+        with (
+            tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=self.folder) as folder,
+            ThreadPoolExecutor(1) as aside,
+        ):
+            yield Staging(Path(folder), self._own.name, aside)
 
     def publish(self, delivery: Delivery, staging: Staging) -> bool:
         """Let what was written count from now on; False where another process took the same file."""
+        staged = staging.staged(delivery.digest)
+        delivery = replace(delivery, segments=tuple(segment for segment, _ in staged))
         if self._shared:
-            for relative, (_, path) in staging.staged.items():
-                self._shared.give(path, self.folder / relative)
+            for segment, path in staged:
+                self._shared.give(path, self.folder / segment.path)
 
         own = self._own
 
         def place() -> None:
-            for relative, (_, path) in staging.staged.items():
-                self._place(own, path, relative)
+            for segment, path in staged:
+                self._place(own, path, segment.path)
 
         return self.ledger.publish(delivery, place)
 
@@ -193,12 +211,9 @@ class EventStore:
             staging.add_events(events)
             if feedback is not None:
                 staging.add_feedback(feedback)
-            paths = [segment.path for segment in staging.segments]
             count = feedback.num_rows if feedback is not None else 0
-            digest = content_hash([name, *paths])
-            self.publish(
-                Delivery(digest, name, 0, "arrow", events.num_rows, count, 0, staging.segments), staging
-            )
+            digest = content_hash([name, str(events.to_pylist()), str(feedback and feedback.to_pylist())])
+            self.publish(Delivery(digest, name, 0, "arrow", events.num_rows, count, 0), staging)
 
     def suites(self) -> list[str]:
         """The suites that have events."""
@@ -332,11 +347,10 @@ class EventStore:
         with self.staging() as staging:
             add = staging.add_events if segment.kind == EVENTS else staging.add_feedback
             add(table)
-            ((relative, (bare, path)),) = staging.staged.items()
-
-            place = partial(self._place, self._own, path, relative)
+            ((bare, path),) = staging.staged(segment.path)
+            place = partial(self._place, self._own, path, bare.path)
             if self._shared:
-                self._shared.give(path, self.folder / relative)
+                self._shared.give(path, self.folder / bare.path)
             if self.ledger.exchange(segment, bare, place):
                 remove(self.folder / segment.path)
                 remove(self._own / segment.path)
@@ -443,7 +457,6 @@ def _day_text(day: object) -> str:
     return str(day)
 
 
-def _digest(path: Path) -> str:
+def _sync(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
-        return hashlib.file_digest(file, "sha256").hexdigest()[:HASH_LENGTH]

@@ -2,8 +2,8 @@
 
 Most texts hold an odd number or two and nothing to mask. Reading each of them as `masking` does would take
 longer than everything else that happens to an event, so this looks for what every match must have: an @; or
-seven digits with nothing but separators between them, that begin like a phone number or are as many as cards
-have; or an IBAN. It may suspect too much, and never too little.
+seven digits, each close to the next, with nothing but separators between them, that begin like a phone number
+or are as many as cards have; or an IBAN. It may suspect too much, and never too little.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ LONGEST_IBAN = 33
 GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
 AT_ONCE = 2**19
-"""Bytes that are looked at together: what is worked out of them stays near the processor."""
+"""Bytes that are looked at together."""
+PACKED = 2**16
+"""Bytes that become bits at a time: what is worked out of them stays near the processor."""
+FARTHEST, FARTHEST_WIDE = 7, 25
+"""Bytes from a digit to the next with the six characters between them that masking allows, in ASCII or not."""
 NARROW, WIDE = 4, 10
 """Bytes from a digit to the next with three separators between them, and with three outside of ASCII."""
 NARROW_IBAN, WIDE_IBAN = 2, 4
@@ -72,6 +76,7 @@ def suspects(texts: pa.Array) -> Flags:
     for first, last in _slices(offsets):
         begin = offsets[first]
         _look(data[begin : offsets[last]], offsets[first : last + 1] - begin, flags[first:last])
+    flags |= pc.match_substring_regex(texts, "@").fill_null(False).to_numpy(zero_copy_only=False)
     if data[offsets[0] : offsets[-1]].max() >= 0x80:
         rest = ~flags & ~pc.string_is_ascii(texts).fill_null(True).to_numpy(zero_copy_only=False)
         written = pc.match_substring_regex(texts.filter(pa.array(rest)), _OTHER_DIGIT_OR_SIGN)
@@ -95,18 +100,47 @@ def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags) -> None:
     """Flag the rows of some bytes that are suspect; `offsets` are where they begin, and the end."""
     import numpy as np
 
-    places = np.flatnonzero((data - np.uint8(ord("0"))) <= ord("@") - ord("0"))
-    found = data[places]
-    suspect = [places[found == ord("@")]]
-    digits = places[found <= ord("9")]
-    if len(digits) >= FEWEST_DIGITS:
-        wide = bool(data.max() >= 0x80)
+    wide = bool(data.max() >= 0x80)
+    number, iban = (WIDE, WIDE_IBAN) if wide else (NARROW, NARROW_IBAN)
+    digits = _digits(data, offsets, FARTHEST_WIDE if wide else FARTHEST)
+    if len(digits):
         spans = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
-        suspect += [
-            _numbers(data, offsets, digits, spans, WIDE if wide else NARROW),
-            _ibans(data, offsets, digits, spans, WIDE_IBAN if wide else NARROW_IBAN),
+        numbers = _numbers(data, offsets, digits, spans, number)
+        ibans = _ibans(data, offsets, digits, spans, iban)
+        flags[_rows(offsets, np.concatenate([numbers, ibans]))] = True
+
+
+def _digits(data: Bytes, offsets: NDArray[np.int32], apart: int) -> Positions:
+    """Where digits stand, in rows that may have seven one after the other, each close to the next.
+
+    Bytes are looked at by eights, a bit each: digits that are close to each other are in eights that are.
+    """
+    import numpy as np
+
+    eights = np.concatenate(
+        [
+            np.packbits((data[start : start + PACKED] - np.uint8(ord("0"))) < 10)
+            for start in range(0, len(data), PACKED)
         ]
-    flags[_rows(offsets, np.concatenate(suspect))] = True
+    )
+    some = np.flatnonzero(eights)
+    if not len(some):
+        return some
+    ends = np.flatnonzero(np.diff(some) > (apart + 7) // 8)
+    starts, ends = np.concatenate([[0], ends + 1]), np.append(ends, len(some) - 1)
+    counts = np.add.reduceat(np.bitwise_count(eights[some]), starts, dtype=np.int64)
+    enough = counts >= FEWEST_DIGITS
+    first = _rows(offsets, some[starts[enough]] * 8)
+    last = _rows(offsets, np.minimum(some[ends[enough]] * 8 + 7, len(data) - 1))
+    # From the first to the last eight of the rows that such digits lie in: from where one more begins than
+    # ends, up to where all have ended.
+    open_ = np.zeros(len(some) + 1, dtype=np.int64)
+    np.add.at(open_, np.searchsorted(some, offsets[first] // 8), 1)
+    np.add.at(open_, np.searchsorted(some, offsets[last + 1] // 8, side="right"), -1)
+    chosen = some[np.cumsum(open_[:-1]) > 0]
+    bits = np.flatnonzero(np.unpackbits(eights[chosen]))
+    digits: Positions = chosen[bits // 8] * 8 + bits % 8
+    return digits
 
 
 def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
@@ -122,9 +156,8 @@ def _numbers(
     """Digits that may be part of a phone or card number; `spans` are from each to the sixth behind it."""
     import numpy as np
 
-    digits = _crowded(digits, spans <= (FEWEST_DIGITS - 1) * nearest)
-    if not len(digits):
-        return digits
+    if not (spans <= (FEWEST_DIGITS - 1) * nearest).any():
+        return digits[:0]
     kinds = _kinds()
     gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
     begins = np.searchsorted(digits, offsets[:-1])
@@ -142,17 +175,6 @@ def _numbers(
     likely = counts >= GROUPED_DIGITS
     likely[run[chosen[opens]]] = True
     return digits[likely[run]]
-
-
-def _crowded(digits: Positions, close: Flags) -> Positions:
-    """Those of the digits that are among seven which are close together; `close` says so of the first."""
-    import numpy as np
-
-    crowded = np.zeros(len(digits), dtype=bool)
-    if close.any():
-        for place in range(FEWEST_DIGITS):
-            crowded[place : place + len(close)] |= close
-    return digits[crowded]
 
 
 def _ibans(
