@@ -47,7 +47,7 @@ FEW = 64 * 2**10
 """Bytes of lines that are read one by one."""
 _WAITING = "8MB"
 """What DuckDB reads ahead of whoever takes its rows."""
-PARTS = 8
+PARTS = 2
 _TYPES = {
     "text": "VARCHAR", "moment": "TIMESTAMPTZ", "number": "DOUBLE", "count": "BIGINT", "flag": "BOOLEAN",
     "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
@@ -133,7 +133,8 @@ def _columns_of(url: str) -> str:
 def read_at_once(path: str, rows: int, threads: int) -> Iterator[pa.Table]:
     """All lines of a file in tables of about so many rows, read by as many threads.
 
-    DuckDB hands them over in smaller parts, for which it has the same memory again and again. It raises `Unordinary` where a line cannot be read so: nobody knows which one.
+    DuckDB hands them over in smaller parts, for which it has the same memory again and again. It raises
+    `Unordinary` where a line cannot be read so: nobody knows which one.
     """
     import duckdb
     import pyarrow as pa

@@ -151,7 +151,7 @@ class Ingest:
         """Write segments of all that a file holds, piece by piece."""
         try:
             with open_pieces(source) as (format_, pieces):
-                return self._keep_all(pieces, staging)._replace(format=format_)
+                return self._keep_all(pieces, staging, THREADS)._replace(format=format_)
         except Unreadable as error:
             return Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
 
@@ -161,11 +161,12 @@ class Ingest:
         if pieces is None:
             return None
         try:
-            return self._keep_all(pieces, staging)._replace(format="flat")
+            # The threads are DuckDB's: more than one beside them would wait for each other.
+            return self._keep_all(pieces, staging, 1)._replace(format="flat")
         except Unordinary:
             return None
 
-    def _keep_all(self, pieces: Iterable[Piece], staging: Staging) -> Kept:
+    def _keep_all(self, pieces: Iterable[Piece], staging: Staging, threads: int) -> Kept:
         def keep(piece: tuple[int, Piece]) -> Kept:
             number, read = piece
             with database.cursor() as connection:
@@ -174,7 +175,7 @@ class Ingest:
                     self._keep(batch, staging, (number, part), connection) for part, batch in batches
                 )
 
-        with in_memory() as database, ThreadPoolExecutor(THREADS) as pool:
+        with in_memory() as database, ThreadPoolExecutor(threads) as pool:
             return sum_of(in_order(pool, keep, enumerate(pieces)))
 
     def _keep(

@@ -1,11 +1,11 @@
 """Where events lie, and how they are read back: every one once.
 
-Segments are Parquet files named by the hash of what they were made from, in `<state>/events/<suite>/<day>/`, and in
-`<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
-those that count. A segment has a second name in a folder of the ledger that it was made or brought here for:
-what has one and is not listed was left by a process that was killed, or exchanged by another machine; what
-has none may count in another ledger, and stays. The same request may lie in several segments: reading counts
-it once, by its id within its hour, so that no order and no repetition of files changes a figure.
+Segments are Parquet files named by the hash of what they were made from, in `<state>/events/<suite>/<day>/`,
+and in `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger
+lists those that count. A segment has a second name in a folder of the ledger that it was made or brought here
+for: what has one and is not listed was left by a process that was killed, or exchanged by another machine;
+what has none may count in another ledger, and stays. The same request may lie in several segments: reading
+counts it once, by its id within its hour, so that no order and no repetition of files changes a figure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -62,6 +62,8 @@ FEEDBACK_FOLDER = "-feedback"
 HOUR = datetime.timedelta(hours=1)
 DAY = datetime.timedelta(days=1)
 ROW_GROUP = 2**16
+WRITING = 4
+"""Segments that may wait to be written."""
 ABANDONED_SECONDS = 24 * 3600
 """Who has not written for so long into its folder aside was killed."""
 _HOUR_MICROSECONDS = 3_600_000_000
@@ -108,31 +110,19 @@ class Staging:
             table, hours = table.take(order), hours[order]
         ends = [*(np.flatnonzero(np.diff(hours // _HOURS_A_DAY)) + 1).tolist(), len(hours)]
         for start, end in itertools.pairwise([0, *ends]):
-            segment = self._write(kind, suite, table.slice(start, end - start), hours[start:end])
-            self._written.append((segment, place, self._aside.submit(_sync, segment.path)))
-
-    def _write(self, kind: SegmentKind, suite: str, table: pa.Table, hours: NDArray[np.int64]) -> Staged:
-        import numpy as np
-        import pyarrow.parquet as pq
-
-        path = self._folder / f"{next(self._numbers)}.parquet"
-        names = table.column_names
-        pq.write_table(
-            table,
-            path,
-            compression="none",  # twice the bytes of texts, but writing them takes a quarter of the time
-            row_group_size=ROW_GROUP,
-            use_dictionary=[name for name in _DICTIONARIES if name in names],
-            write_statistics=["at"],
-        )
-        day = _day_text(EPOCH + int(hours[0]) * HOUR)
-        mask = sum(1 << int(hour) for hour in np.unique(hours % _HOURS_A_DAY))
-        folder = f"{suite or FEEDBACK_FOLDER}/{day}"
-        return Staged(Segment(folder, kind, suite, day, mask, table.num_rows), path)
+            path = self._folder / f"{next(self._numbers)}.parquet"
+            day = _day_text(EPOCH + int(hours[start]) * HOUR)
+            mask = sum(1 << int(hour) for hour in np.unique(hours[start:end] % _HOURS_A_DAY))
+            segment = Segment(f"{suite or FEEDBACK_FOLDER}/{day}", kind, suite, day, mask, end - start)
+            writing = self._aside.submit(_write, table.slice(start, end - start), path)
+            self._written.append((Staged(segment, path), place, writing))
+        for _, _, writing in self._written[-WRITING:][:1]:
+            writing.result()
 
     def forget(self) -> None:
         """Begin anew: nothing of what was written is published."""
-        for staged, _, _ in self._written:
+        for staged, _, writing in self._written:
+            wait([writing])
             remove(staged.path)
         self._written.clear()
 
@@ -143,8 +133,8 @@ class Staging:
         are kept for, whose key their pseudonyms are made with: who takes the same file gives the same names.
         """
         named = []
-        for (segment, path), place, safe in self._written:
-            safe.result()
+        for (segment, path), place, writing in self._written:
+            writing.result()
             digest = content_hash([self._ledger, origin, segment.path, *place])[:HASH_LENGTH]
             named.append(Staged(replace(segment, path=f"{segment.path}/{digest}.parquet"), path))
         return sorted(named)
@@ -457,6 +447,18 @@ def _day_text(day: object) -> str:
     return str(day)
 
 
-def _sync(path: Path) -> None:
+def _write(table: pa.Table, path: Path) -> None:
+    """Write a segment, and have it safe on the disk."""
+    import pyarrow.parquet as pq
+
+    names = table.column_names
+    pq.write_table(
+        table,
+        path,
+        compression="none",  # twice the bytes of texts, but writing them takes a quarter of the time
+        row_group_size=ROW_GROUP,
+        use_dictionary=[name for name in _DICTIONARIES if name in names],
+        write_statistics=["at"],
+    )
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -30,12 +30,12 @@ FEWEST_DIGITS = 7
 LONGEST_IBAN = 33
 GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
-AT_ONCE = 2**19
+AT_ONCE = 2**21
 """Bytes that are looked at together."""
-PACKED = 2**16
+PACKED = 2**18
 """Bytes that become bits at a time: what is worked out of them stays near the processor."""
 FARTHEST, FARTHEST_WIDE = 7, 25
-"""Bytes from a digit to the next with the six characters between them that masking allows, in ASCII or not."""
+"""Bytes from a digit to the next with the six characters between them that masking allows: ASCII, or not."""
 NARROW, WIDE = 4, 10
 """Bytes from a digit to the next with three separators between them, and with three outside of ASCII."""
 NARROW_IBAN, WIDE_IBAN = 2, 4
@@ -102,45 +102,61 @@ def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags) -> None:
 
     wide = bool(data.max() >= 0x80)
     number, iban = (WIDE, WIDE_IBAN) if wide else (NARROW, NARROW_IBAN)
-    digits = _digits(data, offsets, FARTHEST_WIDE if wide else FARTHEST)
-    if len(digits):
-        spans = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
-        numbers = _numbers(data, offsets, digits, spans, number)
-        ibans = _ibans(data, offsets, digits, spans, iban)
-        flags[_rows(offsets, np.concatenate([numbers, ibans]))] = True
-
-
-def _digits(data: Bytes, offsets: NDArray[np.int32], apart: int) -> Positions:
-    """Where digits stand, in rows that may have seven one after the other, each close to the next.
-
-    Bytes are looked at by eights, a bit each: digits that are close to each other are in eights that are.
-    """
-    import numpy as np
-
     eights = np.concatenate(
         [
             np.packbits((data[start : start + PACKED] - np.uint8(ord("0"))) < 10)
             for start in range(0, len(data), PACKED)
         ]
     )
-    some = np.flatnonzero(eights)
-    if not len(some):
-        return some
-    ends = np.flatnonzero(np.diff(some) > (apart + 7) // 8)
-    starts, ends = np.concatenate([[0], ends + 1]), np.append(ends, len(some) - 1)
-    counts = np.add.reduceat(np.bitwise_count(eights[some]), starts, dtype=np.int64)
-    enough = counts >= FEWEST_DIGITS
-    first = _rows(offsets, some[starts[enough]] * 8)
-    last = _rows(offsets, np.minimum(some[ends[enough]] * 8 + 7, len(data) - 1))
-    # From the first to the last eight of the rows that such digits lie in: from where one more begins than
-    # ends, up to where all have ended.
-    open_ = np.zeros(len(some) + 1, dtype=np.int64)
-    np.add.at(open_, np.searchsorted(some, offsets[first] // 8), 1)
-    np.add.at(open_, np.searchsorted(some, offsets[last + 1] // 8, side="right"), -1)
-    chosen = some[np.cumsum(open_[:-1]) > 0]
-    bits = np.flatnonzero(np.unpackbits(eights[chosen]))
-    digits: Positions = chosen[bits // 8] * 8 + bits % 8
-    return digits
+    digits = _stretches(eights, offsets, FARTHEST_WIDE if wide else FARTHEST)
+    if len(digits):
+        numbers = _numbers(data, offsets, digits, number)
+        ibans = _ibans(data, offsets, _of_rows(eights, offsets, np.unique(_rows(offsets, digits))), iban)
+        flags[_rows(offsets, np.concatenate([numbers, ibans]))] = True
+
+
+def _stretches(eights: Bytes, offsets: NDArray[np.int32], apart: int) -> Positions:
+    """Where digits stand of which seven or more follow each other in a row, each close to the next.
+
+    Bytes are looked at by eights, a bit each: digits that are close to each other are in eights that are.
+    """
+    import numpy as np
+
+    some = np.flatnonzero(eights != 0)
+    digits = _places(eights, some[_in_long_runs(np.diff(some) > (apart + 7) // 8, eights[some])])
+    between = (np.diff(digits) > apart) | (np.diff(_rows(offsets, digits)) > 0)
+    return digits[_in_long_runs(between, np.ones(len(digits), dtype=np.uint8))]
+
+
+def _in_long_runs(between: Flags, items: Bytes) -> Flags:
+    """Which items are in a run that has seven bits or more; runs end where something is between two items."""
+    import numpy as np
+
+    if not len(items):
+        return np.zeros(0, dtype=bool)
+    starts = np.concatenate([[0], np.flatnonzero(between) + 1])
+    counts = np.add.reduceat(np.bitwise_count(items), starts, dtype=np.int64)
+    long: Flags = np.repeat(counts >= FEWEST_DIGITS, np.diff(starts, append=len(items)))
+    return long
+
+
+def _of_rows(eights: Bytes, offsets: NDArray[np.int32], rows: Positions) -> Positions:
+    """Where digits stand in some rows; a few of their neighbours' may be among them."""
+    import numpy as np
+
+    within = np.zeros(len(eights), dtype=bool)
+    for begin, end in zip((offsets[rows] // 8).tolist(), (offsets[rows + 1] // 8).tolist(), strict=True):
+        within[begin : end + 1] = True
+    return _places(eights, np.flatnonzero(within & (eights != 0)))
+
+
+def _places(eights: Bytes, chosen: Positions) -> Positions:
+    """Where the bits of some eights stand."""
+    import numpy as np
+
+    bits = np.flatnonzero(np.unpackbits(eights[chosen]).view(bool))
+    places: Positions = (chosen[bits >> 3] << 3) + (bits & 7)
+    return places
 
 
 def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
@@ -150,14 +166,10 @@ def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
     return rows
 
 
-def _numbers(
-    data: Bytes, offsets: NDArray[np.int32], digits: Positions, spans: Positions, nearest: int
-) -> Positions:
-    """Digits that may be part of a phone or card number; `spans` are from each to the sixth behind it."""
+def _numbers(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest: int) -> Positions:
+    """Digits that may be part of a phone or card number."""
     import numpy as np
 
-    if not (spans <= (FEWEST_DIGITS - 1) * nearest).any():
-        return digits[:0]
     kinds = _kinds()
     gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
     begins = np.searchsorted(digits, offsets[:-1])
@@ -177,13 +189,11 @@ def _numbers(
     return digits[likely[run]]
 
 
-def _ibans(
-    data: Bytes, offsets: NDArray[np.int32], digits: Positions, spans: Positions, nearest: int
-) -> Positions:
+def _ibans(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest: int) -> Positions:
     """Where IBANs begin: at the letters of a country, with enough digits behind them."""
     import numpy as np
 
-    kinds = _kinds()
+    kinds, spans = _kinds(), digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
     first, next_ = digits[: len(spans)], digits[1 : len(spans) + 1]
     close = (spans <= (LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest) & (next_ - first <= nearest)
     first, spans = first[close], spans[close]
