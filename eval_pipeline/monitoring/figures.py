@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from eval_pipeline.monitoring import cells
-from eval_pipeline.monitoring.keeping import DAY, EPOCH, HOUR, EventStore
+from eval_pipeline.monitoring.keeping import DAY, EventStore
 from eval_pipeline.monitoring.sketch import quantile
+from eval_pipeline.monitoring.staging import EPOCH, HOUR
 from eval_pipeline.numbers import Unit
 
 if TYPE_CHECKING:

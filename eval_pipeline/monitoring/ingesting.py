@@ -17,10 +17,11 @@ from eval_pipeline.monitoring.databases import THREADS, in_memory
 from eval_pipeline.monitoring.finishing import Finishing, finishing_for
 from eval_pipeline.monitoring.flat import Unordinary
 from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, at_once, open_pieces
-from eval_pipeline.monitoring.keeping import EventStore, Staging
+from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import Delivery, Refusal
 from eval_pipeline.monitoring.settings import Production, read_production
 from eval_pipeline.monitoring.sources import Content, Lines, Source, list_sources
+from eval_pipeline.monitoring.staging import Staging
 from eval_pipeline.numbers import counted
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in

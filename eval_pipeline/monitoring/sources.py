@@ -62,7 +62,7 @@ class Source(NamedTuple):
         with self.open() as file:
             while count := file.readinto(buffer.data):  # type: ignore[attr-defined]
                 read = buffer[:count]
-                hashed.update(read)
+                hashed.update(read.data)
                 lines += int(np.count_nonzero(read == ord("\n")))
                 last = int(read[-1])
         return Content(hashed.hexdigest()[:HASH_LENGTH], lines + (last != ord("\n")))
