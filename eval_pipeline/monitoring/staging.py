@@ -121,6 +121,7 @@ def _hours(table: pa.Table) -> NDArray[np.int64]:
 
 
 def day_text(day: object) -> str:
+    """A day, or that of a moment in UTC, as segments have it."""
     if isinstance(day, datetime.datetime):
         day = day.astimezone(datetime.UTC).date()
     return str(day)
