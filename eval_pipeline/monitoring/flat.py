@@ -48,6 +48,7 @@ FEW = 64 * 2**10
 _WAITING = "8MB"
 """What DuckDB reads ahead of whoever takes its rows."""
 PARTS = 2
+"""In so many parts DuckDB hands over the rows of a table."""
 _TYPES = {
     "text": "VARCHAR", "moment": "TIMESTAMPTZ", "number": "DOUBLE", "count": "BIGINT", "flag": "BOOLEAN",
     "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
