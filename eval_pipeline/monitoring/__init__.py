@@ -23,7 +23,7 @@ from eval_pipeline.monitoring.events import (
 from eval_pipeline.monitoring.experiments import OBSERVED, Contrast, VersionContrast, contrast_versions
 from eval_pipeline.monitoring.figures import FIGURES, Figures, Group, Spread, figures_of
 from eval_pipeline.monitoring.ingesting import FileOutcome, Ingest, open_ingest
-from eval_pipeline.monitoring.keeping import EventStore, Staging, may_have_events
+from eval_pipeline.monitoring.keeping import EventStore, may_have_events
 from eval_pipeline.monitoring.ledger import (
     Delivery,
     KnownFile,
@@ -53,6 +53,7 @@ from eval_pipeline.monitoring.settings import (
 )
 from eval_pipeline.monitoring.simulating import plan_for, write_simulated
 from eval_pipeline.monitoring.sources import list_sources
+from eval_pipeline.monitoring.staging import Staging
 from eval_pipeline.monitoring.strata import Sampling, rates_table
 from eval_pipeline.monitoring.targets import Aim, aims_of
 

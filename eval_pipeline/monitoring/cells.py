@@ -7,16 +7,19 @@ from: the segments that count. Where these are others now, the hour is made anew
 from __future__ import annotations
 
 import datetime
+import functools
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from eval_pipeline.files import content_hash, replacing
-from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.databases import THREADS, in_memory
 from eval_pipeline.monitoring.events import FEEDBACK_TIES, TEXTS, TIES, first_of_each
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Segment
@@ -34,7 +37,7 @@ SPREAD = ("latency_ms", "cost_usd")
 """Numbers whose distribution is kept, and not only their sum."""
 _IDENTITY = b"eval_pipeline_hours"
 _OF_NOTHING = b'{"hours": {}, "feedback": ""}'
-_MEMORY = "600MB"
+_MEMORY = "1GB"
 _HOUR = 'epoch_us("at") // 3600000000'
 _KEYS = "hour, version, model"
 _SHORT = 10**8
@@ -50,8 +53,21 @@ class Identity(msgspec.Struct, frozen=True):
     """The same for the feedback that could be about that day."""
 
 
-def cells_of(store: EventStore, suite: str, day: datetime.date, closes_after: int) -> pa.Table:
-    """The cells of a day, brought up to date."""
+def cells_of(
+    store: EventStore, suite: str, days: Sequence[datetime.date], closes_after: int
+) -> Iterator[pa.Table]:
+    """The cells of some days, brought up to date."""
+    with _databases(store) as connect, ThreadPoolExecutor(THREADS) as pool:
+        yield from pool.map(lambda day: _cells_of_day(store, suite, day, closes_after, connect), days)
+
+
+def _cells_of_day(
+    store: EventStore,
+    suite: str,
+    day: datetime.date,
+    closes_after: int,
+    connect: Callable[[], DuckDBPyConnection],
+) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -66,7 +82,7 @@ def cells_of(store: EventStore, suite: str, day: datetime.date, closes_after: in
         fresh = pa.array([hour for hour in now.hours if hour not in stale], pa.int64())
         kept = pc.and_(pc.is_in(pc.hour(table["hour"]), fresh), pc.not_equal(table["measure"], POINTS))
         parts.append(table.filter(kept))
-    with _database(store) as connection:
+    with connect() as connection:
         if stale:
             parts.append(_counted(connection, store, events, stale))
         if given:
@@ -126,6 +142,7 @@ def _counted(
         for name in NUMBERS
         if name not in SPREAD
     ]
+    sums += [("0", _sum(name), f"sum({name} * {name})", name) for name in SPREAD]
     columns = ", ".join(
         f"{count} AS count{place}, {total} AS total{place}, {squares} AS squares{place}"
         for place, (count, total, squares, _) in enumerate(sums)
@@ -141,7 +158,9 @@ def _counted(
         f"GROUP BY {_KEYS}, error"
     )
     parts += [
-        _spread(name, f"SELECT {_KEYS}, {name} AS x FROM once WHERE {name} IS NOT NULL") for name in SPREAD
+        f"SELECT {_KEYS}, '{name}', NULL, {bucket_sql(name)} AS bucket, count(*), 0, 0 FROM once "
+        f"WHERE {name} IS NOT NULL GROUP BY {_KEYS}, bucket"
+        for name in SPREAD
     ]
     parts.append(
         _spread(
@@ -243,13 +262,30 @@ def empty_cells() -> pa.Table:
 
 
 @contextmanager
-def _database(store: EventStore) -> Iterator[DuckDBPyConnection]:
-    """A database in memory that may put aside what does not fit; it is gone afterwards."""
-    store.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=store.folder) as aside:
-        settings = {"memory_limit": _MEMORY, "temp_directory": aside, "preserve_insertion_order": False}
-        with in_memory(settings) as connection:
-            yield connection
+def _databases(store: EventStore) -> Iterator[Callable[[], DuckDBPyConnection]]:
+    """Connections to a database in memory, which is there from the first one on.
+
+    It may put aside what does not fit; that is gone afterwards.
+    """
+    with ExitStack() as opened:
+        lock = threading.Lock()
+
+        @functools.cache
+        def database() -> DuckDBPyConnection:
+            store.folder.mkdir(parents=True, exist_ok=True)
+            aside = tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=store.folder)
+            settings = {
+                "memory_limit": _MEMORY,
+                "temp_directory": opened.enter_context(aside),
+                "preserve_insertion_order": False,
+            }
+            return opened.enter_context(in_memory(settings))
+
+        def connect() -> DuckDBPyConnection:
+            with lock:
+                return database().cursor()
+
+        yield connect
 
 
 def _stored(path: Path) -> tuple[Identity, pa.Table | None]:

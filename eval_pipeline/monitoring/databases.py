@@ -15,12 +15,15 @@ ALONE = {"threads": 1, "autoinstall_known_extensions": False, "autoload_known_ex
 
 
 def in_memory(settings: Mapping[str, Any] | None = None) -> DuckDBPyConnection:
-    """A database that is gone when it is closed. It reads what is held in memory."""
+    """A database that is gone when it is closed. It reads what is held in memory.
+
+    Opening one takes as long as reading thousands of lines: threads share it, with a cursor each.
+    """
     import duckdb
 
     from eval_pipeline.monitoring.held import HELD
 
     connection = duckdb.connect(":memory:", config={**ALONE, **(settings or {})})
     connection.register_filesystem(HELD)
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
     return connection

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from eval_pipeline.monitoring import cells
-from eval_pipeline.monitoring.databases import THREADS
-from eval_pipeline.monitoring.keeping import DAY, HOUR, EventStore
+from eval_pipeline.monitoring.keeping import DAY, EventStore
 from eval_pipeline.monitoring.sketch import quantile
+from eval_pipeline.monitoring.staging import EPOCH, HOUR
 from eval_pipeline.numbers import Unit
 
 if TYPE_CHECKING:
@@ -148,8 +147,7 @@ def figures_of(
     import pyarrow.compute as pc
 
     days = [day for day in store.days(suite) if start.date() <= day <= end.date()]
-    with ThreadPoolExecutor(THREADS) as pool:
-        of_days = list(pool.map(lambda day: cells.cells_of(store, suite, day, closes_after), days))
+    of_days = cells.cells_of(store, suite, days, closes_after)
     table = pa.concat_tables([each.replace_schema_metadata(None) for each in (cells.empty_cells(), *of_days)])
     naive = [
         pa.scalar(each.astimezone(datetime.UTC).replace(tzinfo=None), pa.timestamp("us"))
@@ -169,17 +167,26 @@ def _grouped(
         floored = pc.floor_temporal(table["hour"], unit=time)
         table = table.set_column(table.column_names.index("hour"), "hour", floored)
     keys = [*(["hour"] if time else []), *(each for each in ("version", "model") if each in by)]
-    summed = table.group_by([*keys, "measure", "label", "bucket"]).aggregate(
+    # Most cells are buckets: they are taken apart as plain numbers.
+    hour = table.column_names.index("hour")
+    table = table.set_column(hour, "hour", table["hour"].cast("int64"))
+    spread = table.filter(pc.is_valid(table["bucket"]))
+    counted = spread.group_by([*keys, "measure", "bucket"]).aggregate([("count", "sum")])
+    buckets: dict[tuple[Any, ...], dict[int, int]] = {}
+    for *of, bucket, count in zip(*(column.to_pylist() for column in counted.columns), strict=True):
+        buckets.setdefault(tuple(of), {})[bucket] = count
+    summed = table.group_by([*keys, "measure", "label"]).aggregate(
         [("count", "sum"), ("total", "sum"), ("squares", "sum")]
     )
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in summed.to_pylist():
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+        key = tuple(row[name] for name in keys)
+        groups.setdefault(key, []).append({**row, "buckets": buckets.get((*key, row["measure"]), {})})
     for key in sorted(groups, key=lambda each: tuple((part is not None, part) for part in each)):
         named = dict(zip(keys, key, strict=True))
         first, last = start, end
         if time:
-            first = named.pop("hour").replace(tzinfo=datetime.UTC)
+            first = EPOCH + datetime.timedelta(microseconds=named.pop("hour"))
             last = first + {"hour": HOUR, "day": DAY, "week": 7 * DAY}[time]
             first, last = max(first, start), min(last, end)
         yield _of_rows(suite, first, last, groups[key], **named)
@@ -194,7 +201,7 @@ def _of_rows(
 ) -> Figures:
     plain: dict[str, int] = {}
     errors: dict[str, int] = {}
-    parts: dict[str, list[Mapping[str, Any]]] = {}
+    measures: dict[str, Spread] = {}
     for row in rows:
         name = row["measure"]
         if name == cells.ERRORS:
@@ -202,24 +209,16 @@ def _of_rows(
         elif name in (cells.REQUESTS, cells.ESTIMATED, cells.SIMULATED):
             plain[name] = row["count_sum"]
         else:
-            parts.setdefault(name, []).append(row)
+            total = float(row["total_sum"])
+            measures[name] = Spread(row["count_sum"], total, row["squares_sum"], row["buckets"])
     return Figures(
         suite,
         start,
         end,
         plain.get(cells.REQUESTS, 0),
         dict(sorted(errors.items())),
-        {name: _spread(of) for name, of in sorted(parts.items())},
+        dict(sorted(measures.items())),
         cost_estimated=plain.get(cells.ESTIMATED, 0),
         simulated=plain.get(cells.SIMULATED, 0),
         **named,
-    )
-
-
-def _spread(rows: Sequence[Mapping[str, Any]]) -> Spread:
-    return Spread(
-        sum(row["count_sum"] for row in rows),
-        float(sum(row["total_sum"] for row in rows)),
-        sum(row["squares_sum"] for row in rows),
-        {row["bucket"]: row["count_sum"] for row in rows if row["bucket"] is not None},
     )

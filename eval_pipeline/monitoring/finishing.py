@@ -69,8 +69,10 @@ class Finishing:
 
     def _counts(self, table: pa.Table, connection: DuckDBPyConnection) -> dict[str, pa.ChunkedArray]:
         """Concepts, relationships and confidences that outputs hold, where events do not say."""
-        suites = [name for name, counted in self.counted.items() if counted]
-        if table["output"].null_count == table.num_rows or not suites:
+        import pyarrow.compute as pc
+
+        suites = [name for name in pc.unique(table["suite"]).to_pylist() if self.counted.get(name)]
+        if not suites or table["output"].null_count == table.num_rows:
             return {}
         of_suites = ", ".join(f"'{name}'" for name in suites)
         read = f"CASE WHEN suite IN ({of_suites}) AND json_valid(output) THEN output::JSON END"

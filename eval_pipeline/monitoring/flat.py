@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
 
 FEW = 64 * 2**10
 """Bytes of lines that are read one by one."""
-_WAITING = "64MB"
+_WAITING = "8MB"
 """What DuckDB reads ahead of whoever takes its rows."""
+PARTS = 2
+"""In so many parts DuckDB hands over the rows of a table."""
 _TYPES = {
     "text": "VARCHAR", "moment": "TIMESTAMPTZ", "number": "DOUBLE", "count": "BIGINT", "flag": "BOOLEAN",
     "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
@@ -131,7 +134,8 @@ def _columns_of(url: str) -> str:
 def read_at_once(path: str, rows: int, threads: int) -> Iterator[pa.Table]:
     """All lines of a file in tables of about so many rows, read by as many threads.
 
-    It raises `Unordinary` where a line cannot be read so: nobody knows which one.
+    DuckDB hands them over in smaller parts, for which it has the same memory again and again. It raises
+    `Unordinary` where a line cannot be read so: nobody knows which one.
     """
     import duckdb
     import pyarrow as pa
@@ -139,8 +143,9 @@ def read_at_once(path: str, rows: int, threads: int) -> Iterator[pa.Table]:
     with in_memory({"threads": threads}) as connection:
         connection.execute(f"SET streaming_buffer_size = '{_WAITING}'")
         try:
-            for batch in connection.sql(_columns_of(path)).to_arrow_reader(rows):
-                yield pa.Table.from_batches([batch])
+            reader = connection.sql(_columns_of(path)).to_arrow_reader(max(rows // PARTS, 1))
+            while batches := list(itertools.islice(reader, PARTS)):
+                yield pa.Table.from_batches(batches)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise Unordinary(str(error)) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import string
 
 FEWEST_DIGITS = 7
 """No account number is written with so few that an IBAN has fewer."""
@@ -32,17 +32,15 @@ IBAN_LENGTHS = {
     for country in countries.split()
 }
 """Characters of an IBAN by country."""
+_VALUES = {ord(letter): str(int(letter, 36)) for letter in string.ascii_uppercase}
 
 
 def is_iban(characters: str) -> bool:
     """Whether characters have the digits of an IBAN, and its check digits are right: modulo 97 it is 1."""
-    if sum(each.isdigit() for each in characters) < FEWEST_DIGITS:
+    if sum(map(str.isdigit, characters)) < FEWEST_DIGITS:
         return False
     moved = characters[4:] + characters[:4]
     try:
-        digits = "".join(
-            str(unicodedata.digit(each)) if each.isdigit() else str(int(each, 36)) for each in moved.upper()
-        )
+        return int(moved.upper().translate(_VALUES)) % 97 == 1
     except ValueError:  # letters of other alphabets
         return False
-    return int(digits) % 97 == 1

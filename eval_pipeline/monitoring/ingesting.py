@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
@@ -18,10 +17,11 @@ from eval_pipeline.monitoring.databases import THREADS, in_memory
 from eval_pipeline.monitoring.finishing import Finishing, finishing_for
 from eval_pipeline.monitoring.flat import Unordinary
 from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, at_once, open_pieces
-from eval_pipeline.monitoring.keeping import EventStore, Staging
+from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import Delivery, Refusal
 from eval_pipeline.monitoring.settings import Production, read_production
 from eval_pipeline.monitoring.sources import Content, Lines, Source, list_sources
+from eval_pipeline.monitoring.staging import Staging
 from eval_pipeline.numbers import counted
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in
@@ -95,9 +95,16 @@ class Ingest:
             return FileOutcome(source.name, "waiting")
         with ThreadPoolExecutor(1) as aside:
             reading = aside.submit(source.content)
+            if source.local is None:
+                wait([reading])  # not everywhere may two read a file at once
             if self.store.ledger.known_size(source.size) and self._is_known(source, reading.result()):
                 return FileOutcome(source.name, "known")
-            return self._take(source, reading)
+            try:
+                return self._take(source, reading)
+            except OSError:
+                if source.has_changed():
+                    return FileOutcome(source.name, "changed")
+                raise
 
     def _is_known(self, source: Source, content: Content) -> bool:
         known = bool(self.store.ledger.known([content.digest]))
@@ -112,7 +119,7 @@ class Ingest:
                 staging.forget()
                 counts = self._stage(source, staging)
             digest = reading.result().digest
-            if source.again().stamp != source.stamp:
+            if source.has_changed():
                 return FileOutcome(source.name, "changed")
             delivery = Delivery(
                 digest,
@@ -122,8 +129,7 @@ class Ingest:
                 counts.events,
                 counts.feedback,
                 counts.skipped,
-                staging.segments,
-                tuple(self.finishing.refusal(each) for each in counts.refusals),
+                refusals=tuple(self.finishing.refusal(each) for each in counts.refusals),
                 stamp=source.stamp,
             )
             first = self.store.publish(delivery, staging)
@@ -146,7 +152,7 @@ class Ingest:
         """Write segments of all that a file holds, piece by piece."""
         try:
             with open_pieces(source) as (format_, pieces):
-                return self._keep_all(pieces, staging)._replace(format=format_)
+                return self._keep_all(pieces, staging, THREADS)._replace(format=format_)
         except Unreadable as error:
             return Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
 
@@ -156,25 +162,28 @@ class Ingest:
         if pieces is None:
             return None
         try:
-            return self._keep_all(pieces, staging)._replace(format="flat")
+            # The threads are DuckDB's: more than one beside them would wait for each other.
+            return self._keep_all(pieces, staging, 1)._replace(format="flat")
         except Unordinary:
             return None
 
-    def _keep_all(self, pieces: Iterable[Piece], staging: Staging) -> Kept:
-        local = threading.local()
+    def _keep_all(self, pieces: Iterable[Piece], staging: Staging, threads: int) -> Kept:
+        def keep(piece: tuple[int, Piece]) -> Kept:
+            number, read = piece
+            with database.cursor() as connection:
+                batches = enumerate(read(self.context(connection)))
+                return sum_of(
+                    self._keep(batch, staging, (number, part), connection) for part, batch in batches
+                )
 
-        def keep(read: Piece) -> Kept:
-            if not hasattr(local, "connection"):
-                local.connection = in_memory()
-            context = self.context(local.connection)
-            return sum_of(self._keep(batch, staging, local.connection) for batch in read(context))
+        with in_memory() as database, ThreadPoolExecutor(threads) as pool:
+            return sum_of(in_order(pool, keep, enumerate(pieces)))
 
-        with ThreadPoolExecutor(THREADS) as pool:
-            return sum_of(in_order(pool, keep, pieces))
-
-    def _keep(self, batch: Batch, staging: Staging, connection: DuckDBPyConnection) -> Kept:
-        staging.add_events(self.finishing.events(batch.events, connection))
-        staging.add_feedback(self.finishing.feedback(batch.feedback))
+    def _keep(
+        self, batch: Batch, staging: Staging, place: tuple[int, ...], connection: DuckDBPyConnection
+    ) -> Kept:
+        staging.add_events(self.finishing.events(batch.events, connection), place)
+        staging.add_feedback(self.finishing.feedback(batch.feedback), place)
         return Kept(batch.events.num_rows, batch.feedback.num_rows, batch.skipped, batch.refusals)
 
     def retry(self) -> Kept:
@@ -185,7 +194,8 @@ class Ingest:
             connection = in_memory()
             with self.store.staging() as staging:
                 read = FORMATS[line.format](Lines(line.line, line.text.encode()), self.context(connection))
-                kept = sum_of(self._keep(batch, staging, connection) for batch in read)
+                parts = enumerate(read)
+                kept = sum_of(self._keep(batch, staging, (part,), connection) for part, batch in parts)
                 if kept.refusals:
                     total += Kept(refusals=kept.refusals)
                     continue
@@ -198,7 +208,6 @@ class Ingest:
                     kept.events,
                     kept.feedback,
                     kept.skipped,
-                    staging.segments,
                     replaces=(line.number,),
                 )
                 self.store.publish(delivery, staging)

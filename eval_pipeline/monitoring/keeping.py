@@ -1,27 +1,28 @@
 """Where events lie, and how they are read back: every one once.
 
-Segments are Parquet files named by the hash of their content, in `<state>/events/<suite>/<day>/`, and in
-`<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger lists
-those that count. A segment has a second name in a folder of the ledger that it was made or brought here for:
-what has one and is not listed was left by a process that was killed, or exchanged by another machine; what
-has none may count in another ledger, and stays. The same request may lie in several segments: reading counts
-it once, by its id within its hour, so that no order and no repetition of files changes a figure.
+Segments are Parquet files named by the hash of what they were made from, in `<state>/events/<suite>/<day>/`,
+and in `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger
+lists those that count. A segment has a second name in a folder of the ledger that it was made or brought here
+for: what has one and is not listed was left by a process that was killed, or exchanged by another machine;
+what has none may count in another ledger, and stays. The same request may lie in several segments: reading
+counts it once, by its id within its hour, so that no order and no repetition of files changes a figure.
 """
 
 from __future__ import annotations
 
 import datetime
-import hashlib
-import itertools
 import os
 import tempfile
 import time
 import uuid
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
+
+from msgspec.structs import replace
 
 from eval_pipeline.files import content_hash, remove
 from eval_pipeline.monitoring.databases import in_memory
@@ -35,106 +36,20 @@ from eval_pipeline.monitoring.events import (
     feedback_schema,
     first_of_each,
 )
-from eval_pipeline.monitoring.ledger import (
-    EVENTS,
-    FEEDBACK,
-    HASH_LENGTH,
-    Delivery,
-    Ledger,
-    Segment,
-    SegmentKind,
-)
+from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Delivery, Ledger, Segment
+from eval_pipeline.monitoring.staging import HOUR, Staging, day_text
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.store import STORE_VARIABLE, SharedCopies, database_url, is_database_shared
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
 
 FOLDER = "events"
 OWN = ".ledgers"
-FEEDBACK_FOLDER = "-feedback"
-"""No suite has such a name."""
-HOUR = datetime.timedelta(hours=1)
 DAY = datetime.timedelta(days=1)
-ROW_GROUP = 2**16
 ABANDONED_SECONDS = 24 * 3600
 """Who has not written for so long into its folder aside was killed."""
-_HOUR_MICROSECONDS = 3_600_000_000
-_HOURS_A_DAY = 24
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
-
-
-class Staged(NamedTuple):
-    """A segment that is written, and not where it belongs yet."""
-
-    segment: Segment
-    path: Path
-
-
-class Staging:
-    """Segments in the making. Nothing of them counts before they are published."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.staged: dict[str, Staged] = {}
-        self._numbers = itertools.count()
-
-    def add_events(self, table: pa.Table) -> None:
-        """Write events, a segment for each suite and day."""
-        for suite, of_suite in _by(table, table["suite"]):
-            self._add(EVENTS, suite, of_suite)
-
-    def add_feedback(self, table: pa.Table) -> None:
-        """Write feedback, a segment for each day that it was given on."""
-        self._add(FEEDBACK, "", table)
-
-    def _add(self, kind: SegmentKind, suite: str, table: pa.Table) -> None:
-        """Write rows in order of their hours; within one, as they came."""
-        import numpy as np
-
-        if not table.num_rows:
-            return
-        hours = _hours(table)
-        if (np.diff(hours) < 0).any():
-            order = np.argsort(hours, kind="stable")
-            table, hours = table.take(order), hours[order]
-        ends = [*(np.flatnonzero(np.diff(hours // _HOURS_A_DAY)) + 1).tolist(), len(hours)]
-        for start, end in itertools.pairwise([0, *ends]):
-            self._write(kind, suite, table.slice(start, end - start), hours[start:end])
-
-    def _write(self, kind: SegmentKind, suite: str, table: pa.Table, hours: NDArray[np.int64]) -> None:
-        import numpy as np
-        import pyarrow.parquet as pq
-
-        path = self._folder / f"{next(self._numbers)}.parquet"
-        names = table.column_names
-        pq.write_table(
-            table,
-            path,
-            compression="none",  # twice the bytes of texts, but writing them takes a quarter of the time
-            row_group_size=ROW_GROUP,
-            use_dictionary=[name for name in _DICTIONARIES if name in names],
-            write_statistics=["at"],
-        )
-        digest, day = _digest(path), _day_text(EPOCH + int(hours[0]) * HOUR)
-        place = f"{suite or FEEDBACK_FOLDER}/{day}/{digest}.parquet"
-        mask = sum(1 << int(hour) for hour in np.unique(hours % _HOURS_A_DAY))
-        self.staged[place] = Staged(Segment(place, kind, suite, day, mask, table.num_rows), path)
-
-    def forget(self) -> None:
-        """Begin anew: nothing of what was written is published."""
-        for each in self.staged.values():
-            remove(each.path)
-        self.staged.clear()
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """Everything that was written."""
-        return tuple(sorted(each.segment for each in self.staged.values()))
 
 
 class EventStore:
@@ -161,20 +76,25 @@ class EventStore:
     def staging(self) -> Iterator[Staging]:
         """A folder aside for new segments; it is gone at the end of the block."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=self.folder) as aside:
-            yield Staging(Path(aside))
+        with (
+            tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=self.folder) as folder,
+            ThreadPoolExecutor(1) as aside,
+        ):
+            yield Staging(Path(folder), self._own.name, aside)
 
     def publish(self, delivery: Delivery, staging: Staging) -> bool:
         """Let what was written count from now on; False where another process took the same file."""
+        staged = staging.staged(delivery.digest)
+        delivery = replace(delivery, segments=tuple(segment for segment, _ in staged))
         if self._shared:
-            for relative, (_, path) in staging.staged.items():
-                self._shared.give(path, self.folder / relative)
+            for segment, path in staged:
+                self._shared.give(path, self.folder / segment.path)
 
         own = self._own
 
         def place() -> None:
-            for relative, (_, path) in staging.staged.items():
-                self._place(own, path, relative)
+            for segment, path in staged:
+                self._place(own, path, segment.path)
 
         return self.ledger.publish(delivery, place)
 
@@ -193,12 +113,9 @@ class EventStore:
             staging.add_events(events)
             if feedback is not None:
                 staging.add_feedback(feedback)
-            paths = [segment.path for segment in staging.segments]
             count = feedback.num_rows if feedback is not None else 0
-            digest = content_hash([name, *paths])
-            self.publish(
-                Delivery(digest, name, 0, "arrow", events.num_rows, count, 0, staging.segments), staging
-            )
+            digest = content_hash([name, str(events.to_pylist()), str(feedback and feedback.to_pylist())])
+            self.publish(Delivery(digest, name, 0, "arrow", events.num_rows, count, 0), staging)
 
     def suites(self) -> list[str]:
         """The suites that have events."""
@@ -220,11 +137,11 @@ class EventStore:
 
         Each event is there once; they are in order of time and id.
         """
-        segments = self.ledger.segments(EVENTS, suite, _day_text(start), _day_text(end))
+        segments = self.ledger.segments(EVENTS, suite, day_text(start), day_text(end))
         hour = _hour_of(start)
         while hour < end:
             bit = 1 << hour.hour
-            mine = [each for each in segments if each.day == _day_text(hour) and each.hours & bit]
+            mine = [each for each in segments if each.day == day_text(hour) and each.hours & bit]
             if mine:
                 table = self._read(mine, max(hour, start), min(hour + HOUR, end), columns)
                 if table.num_rows:
@@ -251,7 +168,7 @@ class EventStore:
         import pyarrow as pa
         import pyarrow.dataset as ds
 
-        segments = self.ledger.segments(FEEDBACK, None, _day_text(start), _day_text(end))
+        segments = self.ledger.segments(FEEDBACK, None, day_text(start), day_text(end))
         if not segments:
             return feedback_schema().empty_table()
         dataset = ds.dataset([self.path(each) for each in segments], schema=feedback_schema())
@@ -307,7 +224,7 @@ class EventStore:
         made of everything else, and what was measured of texts stays as it is.
         """
         kind, names = (EVENTS, TEXTS) if suite is not None else (FEEDBACK, COMMENTS)
-        day_before = _day_text(before - DAY)
+        day_before = day_text(before - DAY)
         old = [each for each in self.ledger.segments(kind, suite, "", day_before) if self._has(each, names)]
         for segment in old if not dry else ():
             self._exchange(segment, names)
@@ -332,11 +249,10 @@ class EventStore:
         with self.staging() as staging:
             add = staging.add_events if segment.kind == EVENTS else staging.add_feedback
             add(table)
-            ((relative, (bare, path)),) = staging.staged.items()
-
-            place = partial(self._place, self._own, path, relative)
+            ((bare, path),) = staging.staged(segment.path)
+            place = partial(self._place, self._own, path, bare.path)
             if self._shared:
-                self._shared.give(path, self.folder / relative)
+                self._shared.give(path, self.folder / bare.path)
             if self.ledger.exchange(segment, bare, place):
                 remove(self.folder / segment.path)
                 remove(self._own / segment.path)
@@ -413,37 +329,5 @@ def _first_of_each(table: pa.Table, key: str, ties: Sequence[str]) -> pa.Table:
         return table.take(first.to_arrow_table()["place"])
 
 
-def _by(table: pa.Table, keys: pa.ChunkedArray) -> Iterator[tuple[str, pa.Table]]:
-    """The rows of each key."""
-    import pyarrow.compute as pc
-
-    distinct = pc.unique(keys)
-    if len(distinct) == 1:
-        yield distinct[0].as_py(), table
-        return
-    for value in sorted(distinct.to_pylist()):
-        yield value, table.filter(pc.equal(keys, value))
-
-
-def _hours(table: pa.Table) -> NDArray[np.int64]:
-    """Hours since 1970."""
-    import pyarrow as pa
-
-    hours: NDArray[np.int64] = table["at"].cast(pa.int64()).to_numpy() // _HOUR_MICROSECONDS
-    return hours
-
-
 def _hour_of(moment: datetime.datetime) -> datetime.datetime:
     return moment.astimezone(datetime.UTC).replace(minute=0, second=0, microsecond=0)
-
-
-def _day_text(day: object) -> str:
-    if isinstance(day, datetime.datetime):
-        day = day.astimezone(datetime.UTC).date()
-    return str(day)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-        return hashlib.file_digest(file, "sha256").hexdigest()[:HASH_LENGTH]

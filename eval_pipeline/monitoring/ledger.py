@@ -29,7 +29,7 @@ class Segment(msgspec.Struct, frozen=True, order=True):
     """A Parquet file of events of one suite and day, or of feedback that was given on one day."""
 
     path: str
-    """Below the folder of all segments; its name is the hash of its content."""
+    """Below the folder of all segments; its name is the hash of what it was made from."""
     kind: SegmentKind
     suite: str
     """Blank for feedback: it names requests of any suite."""
@@ -61,7 +61,8 @@ class Delivery(msgspec.Struct, frozen=True):
     feedback: int
     skipped: int
     """What the file holds besides requests and feedback, such as spans of tools."""
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment, ...] = ()
+    """They are named when the file is published."""
     refusals: tuple[Refusal, ...] = ()
     replaces: tuple[int, ...] = ()
     """Refused lines that this one takes the place of, by number: they were fed again."""

@@ -39,8 +39,8 @@ _NAMED = re.compile(
     rf"|[Mm]y name is|[Ii]k heet|[Ii]ch hei(?:ß|ss)e)\.?\s+({_PART}(?:\s+{_PART}){{0,2}})"
 )
 
-_STRETCH = re.compile(r"\d(?:\D{0,6}\d){6,}")
-_ASCII_STRETCH = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){6,}")
+_STRETCH = re.compile(r"\d(?:\D{0,6}+\d){6,}+")
+_ASCII_STRETCH = re.compile(r"[0-9](?:[^0-9]{0,6}+[0-9]){6,}+")
 """Seven digits or more, each close to the next: every number that is masked lies in or around one."""
 BEFORE, BEHIND = 8, 48
 """Characters before and behind such digits that may belong to the same number."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PIECE = 16 * 2**20
 """Bytes of a file that are in memory at once, for each thread."""
-HASHED = 2**20
-"""Bytes that are hashed at a time."""
+HASHED = 2**18
+"""Bytes that are hashed at a time: they stay near the processor until their lines are counted."""
 LONGEST_LINE = 8 * 2**20
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")
@@ -45,18 +45,26 @@ class Source(NamedTuple):
         opened: IO[bytes] = self.files.open(self.path, "rb")
         return opened
 
-    def again(self) -> Source:
-        """The same as it is now."""
-        return _source(self.files, self.path.removesuffix(self.name), self.path, self.files.info(self.path))
+    def has_changed(self) -> bool:
+        """Whether it is another one now or gone, whatever was remembered of it when the folder was listed."""
+        self.files.invalidate_cache(self.path)
+        try:
+            now = self.files.info(self.path)
+        except FileNotFoundError:
+            return True
+        return _source(self.files, "", self.path, now).stamp != self.stamp
 
     def content(self) -> Content:
         """What identifies it, from reading it once."""
-        hashed, lines, buffer, last = hashlib.sha256(), 0, bytearray(HASHED), ord("\n")
-        with self.open() as file, memoryview(buffer) as view:
-            while count := file.readinto(view):  # type: ignore[attr-defined]
-                hashed.update(view[:count])
-                lines += buffer.count(b"\n", 0, count)
-                last = buffer[count - 1]
+        import numpy as np
+
+        hashed, lines, buffer, last = hashlib.sha256(), 0, np.empty(HASHED, np.uint8), ord("\n")
+        with self.open() as file:
+            while count := file.readinto(buffer.data):  # type: ignore[attr-defined]
+                read = buffer[:count]
+                hashed.update(read.data)
+                lines += int(np.count_nonzero(read == ord("\n")))
+                last = int(read[-1])
         return Content(hashed.hexdigest()[:HASH_LENGTH], lines + (last != ord("\n")))
 
     @property

@@ -2,8 +2,8 @@
 
 Most texts hold an odd number or two and nothing to mask. Reading each of them as `masking` does would take
 longer than everything else that happens to an event, so this looks for what every match must have: an @; or
-seven digits with nothing but separators between them, that begin like a phone number or are as many as cards
-have; or an IBAN. It may suspect too much, and never too little.
+seven digits, each close to the next, with nothing but separators between them, that begin like a phone number
+or are as many as cards have; or an IBAN. It may suspect too much, and never too little.
 """
 
 from __future__ import annotations
@@ -30,8 +30,12 @@ FEWEST_DIGITS = 7
 LONGEST_IBAN = 33
 GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
-AT_ONCE = 2**19
-"""Bytes that are looked at together: what is worked out of them stays near the processor."""
+AT_ONCE = 2**21
+"""Bytes that are looked at together."""
+PACKED = 2**18
+"""Bytes that become bits at a time: what is worked out of them stays near the processor."""
+FARTHEST, FARTHEST_WIDE = 7, 25
+"""Bytes from a digit to the next with the six characters between them that masking allows: ASCII, or not."""
 NARROW, WIDE = 4, 10
 """Bytes from a digit to the next with three separators between them, and with three outside of ASCII."""
 NARROW_IBAN, WIDE_IBAN = 2, 4
@@ -72,6 +76,7 @@ def suspects(texts: pa.Array) -> Flags:
     for first, last in _slices(offsets):
         begin = offsets[first]
         _look(data[begin : offsets[last]], offsets[first : last + 1] - begin, flags[first:last])
+    flags |= pc.match_substring_regex(texts, "@").fill_null(False).to_numpy(zero_copy_only=False)
     if data[offsets[0] : offsets[-1]].max() >= 0x80:
         rest = ~flags & ~pc.string_is_ascii(texts).fill_null(True).to_numpy(zero_copy_only=False)
         written = pc.match_substring_regex(texts.filter(pa.array(rest)), _OTHER_DIGIT_OR_SIGN)
@@ -95,18 +100,63 @@ def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags) -> None:
     """Flag the rows of some bytes that are suspect; `offsets` are where they begin, and the end."""
     import numpy as np
 
-    places = np.flatnonzero((data - np.uint8(ord("0"))) <= ord("@") - ord("0"))
-    found = data[places]
-    suspect = [places[found == ord("@")]]
-    digits = places[found <= ord("9")]
-    if len(digits) >= FEWEST_DIGITS:
-        wide = bool(data.max() >= 0x80)
-        spans = digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
-        suspect += [
-            _numbers(data, offsets, digits, spans, WIDE if wide else NARROW),
-            _ibans(data, offsets, digits, spans, WIDE_IBAN if wide else NARROW_IBAN),
+    wide = bool(data.max() >= 0x80)
+    number, iban = (WIDE, WIDE_IBAN) if wide else (NARROW, NARROW_IBAN)
+    eights = np.concatenate(
+        [
+            np.packbits((data[start : start + PACKED] - np.uint8(ord("0"))) < 10)
+            for start in range(0, len(data), PACKED)
         ]
-    flags[_rows(offsets, np.concatenate(suspect))] = True
+    )
+    digits = _stretches(eights, offsets, FARTHEST_WIDE if wide else FARTHEST)
+    if len(digits):
+        numbers = _numbers(data, offsets, digits, number)
+        ibans = _ibans(data, offsets, _of_rows(eights, offsets, np.unique(_rows(offsets, digits))), iban)
+        flags[_rows(offsets, np.concatenate([numbers, ibans]))] = True
+
+
+def _stretches(eights: Bytes, offsets: NDArray[np.int32], apart: int) -> Positions:
+    """Where digits stand of which seven or more follow each other in a row, each close to the next.
+
+    Bytes are looked at by eights, a bit each: digits that are close to each other are in eights that are.
+    """
+    import numpy as np
+
+    some = np.flatnonzero(eights != 0)
+    digits = _places(eights, some[_in_long_runs(np.diff(some) > (apart + 7) // 8, eights[some])])
+    between = (np.diff(digits) > apart) | (np.diff(_rows(offsets, digits)) > 0)
+    return digits[_in_long_runs(between, np.ones(len(digits), dtype=np.uint8))]
+
+
+def _in_long_runs(between: Flags, items: Bytes) -> Flags:
+    """Which items are in a run that has seven bits or more; runs end where something is between two items."""
+    import numpy as np
+
+    if not len(items):
+        return np.zeros(0, dtype=bool)
+    starts = np.concatenate([[0], np.flatnonzero(between) + 1])
+    counts = np.add.reduceat(np.bitwise_count(items), starts, dtype=np.int64)
+    long: Flags = np.repeat(counts >= FEWEST_DIGITS, np.diff(starts, append=len(items)))
+    return long
+
+
+def _of_rows(eights: Bytes, offsets: NDArray[np.int32], rows: Positions) -> Positions:
+    """Where digits stand in some rows; a few of their neighbours' may be among them."""
+    import numpy as np
+
+    within = np.zeros(len(eights), dtype=bool)
+    for begin, end in zip((offsets[rows] // 8).tolist(), (offsets[rows + 1] // 8).tolist(), strict=True):
+        within[begin : end + 1] = True
+    return _places(eights, np.flatnonzero(within & (eights != 0)))
+
+
+def _places(eights: Bytes, chosen: Positions) -> Positions:
+    """Where the bits of some eights stand."""
+    import numpy as np
+
+    bits = np.flatnonzero(np.unpackbits(eights[chosen]).view(bool))
+    places: Positions = (chosen[bits >> 3] << 3) + (bits & 7)
+    return places
 
 
 def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
@@ -116,15 +166,10 @@ def _rows(offsets: NDArray[np.int32], positions: Positions) -> Positions:
     return rows
 
 
-def _numbers(
-    data: Bytes, offsets: NDArray[np.int32], digits: Positions, spans: Positions, nearest: int
-) -> Positions:
-    """Digits that may be part of a phone or card number; `spans` are from each to the sixth behind it."""
+def _numbers(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest: int) -> Positions:
+    """Digits that may be part of a phone or card number."""
     import numpy as np
 
-    digits = _crowded(digits, spans <= (FEWEST_DIGITS - 1) * nearest)
-    if not len(digits):
-        return digits
     kinds = _kinds()
     gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
     begins = np.searchsorted(digits, offsets[:-1])
@@ -144,24 +189,11 @@ def _numbers(
     return digits[likely[run]]
 
 
-def _crowded(digits: Positions, close: Flags) -> Positions:
-    """Those of the digits that are among seven which are close together; `close` says so of the first."""
-    import numpy as np
-
-    crowded = np.zeros(len(digits), dtype=bool)
-    if close.any():
-        for place in range(FEWEST_DIGITS):
-            crowded[place : place + len(close)] |= close
-    return digits[crowded]
-
-
-def _ibans(
-    data: Bytes, offsets: NDArray[np.int32], digits: Positions, spans: Positions, nearest: int
-) -> Positions:
+def _ibans(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest: int) -> Positions:
     """Where IBANs begin: at the letters of a country, with enough digits behind them."""
     import numpy as np
 
-    kinds = _kinds()
+    kinds, spans = _kinds(), digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
     first, next_ = digits[: len(spans)], digits[1 : len(spans) + 1]
     close = (spans <= (LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest) & (next_ - first <= nearest)
     first, spans = first[close], spans[close]

@@ -15,9 +15,11 @@ from duckdb import DuckDBPyConnection
 from eval_pipeline.monitoring import FileOutcome, figures_of, open_ingest
 from eval_pipeline.monitoring.batches import Context
 from eval_pipeline.monitoring.flat import FEW
+from eval_pipeline.monitoring.sources import Content, Source
 from eval_pipeline.project import Project
 from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, flat, lines
+from eval_pipeline_tests.object_storage import S3
 from eval_pipeline_tests.postgres import Server
 
 MANY = [flat(number, topic="x" * 60) for number in range(1000)]
@@ -103,6 +105,46 @@ def test_a_drop_folder_elsewhere_counts_once(toy: Project) -> None:
         assert counted(toy) == len(MANY)
     finally:
         files.rm(folder, recursive=True)
+
+
+def test_a_drop_folder_in_object_storage_counts_once(toy: Project, s3: S3) -> None:
+    files, folder = fsspec.filesystem("s3"), s3.new_folder()
+    (toy.root / "production.yaml").write_text(f"drop: {folder}\n")
+    assert ingest(toy) == {}, "there is no such folder yet"
+    files.pipe(f"{folder}/a.jsonl", lines([*MANY, "{"]))
+    taken = ingest(toy)["a.jsonl"]
+    assert (taken.outcome, taken.events, taken.refused) == ("taken", len(MANY), 1)
+    assert ingest(toy) == {}
+    files.mv(f"{folder}/a.jsonl", f"{folder}/b.jsonl")
+    files.pipe(f"{folder}/day=1/again.jsonl.gz", gzip.compress(lines(MANY)))
+    assert ingest(toy, now=False)["b.jsonl"].outcome == "waiting"
+    assert {name: each.outcome for name, each in ingest(toy).items()} == {
+        "b.jsonl": "known",
+        "day=1/again.jsonl.gz": "taken",
+    }
+    assert ingest(toy) == {}
+    assert counted(toy) == len(MANY)
+
+
+def test_an_object_that_changes_while_it_is_read_is_taken_next_time(
+    toy: Project, s3: S3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, whole = s3.new_folder(), Source.content
+    other = fsspec.filesystem("s3", skip_instance_cache=True)  # as on another machine: it tells us nothing
+    other.pipe(f"{folder}/a.jsonl", lines(MANY))
+    (toy.root / "production.yaml").write_text(f"drop: {folder}\n")
+
+    def changed(source: Source) -> Content:
+        content = whole(source)
+        other.pipe(f"{folder}/a.jsonl", lines([*MANY, flat(2000)]))
+        return content
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Source, "content", changed)
+        assert ingest(toy)["a.jsonl"].outcome == "changed"
+    assert counted(toy) == 0
+    assert ingest(toy)["a.jsonl"].events == len(MANY) + 1
+    assert counted(toy) == len(MANY) + 1
 
 
 def test_what_may_still_grow_waits(toy: Project) -> None:

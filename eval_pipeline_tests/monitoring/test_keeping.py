@@ -155,9 +155,7 @@ def test_a_file_is_published_once(store: EventStore) -> None:
     def deliver() -> bool:
         with store.staging() as staging:
             staging.add_events(event_table([event(1, MONDAY)]))
-            return store.publish(
-                Delivery("digest", "a.jsonl", 10, "flat", 1, 0, 0, staging.segments), staging
-            )
+            return store.publish(Delivery("digest", "a.jsonl", 10, "flat", 1, 0, 0), staging)
 
     assert [deliver(), deliver()] == [True, False]
     assert store.ledger.known(["digest", "other"]) == {"digest"}
