@@ -115,7 +115,7 @@ def test_what_is_wrong_for_every_case_is_said_once_and_where_it_stands(tmp_path:
     assert [(field, message.partition(":")[0]) for _, field, message, _ in found] == [
         ("scores[0].regex", "is not a regular expression"),
         ("scores[1].equals", "'no label' is none of the labels"),
-        ("scores[2].length", "is a set of fields, not a text"),
+        ("scores[2].length", "is a set of fields, not a choice"),
     ]
 
 
