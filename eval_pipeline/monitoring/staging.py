@@ -29,6 +29,7 @@ WRITING = 4
 _HOUR_MICROSECONDS = 3_600_000_000
 _HOURS_A_DAY = 24
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_IDS: dict[SegmentKind, str] = {EVENTS: "request_id", FEEDBACK: "feedback_id"}
 _DICTIONARIES = ("suite", "version", "model", "error", "topic", "experiment", "name")
 
 
@@ -46,7 +47,7 @@ class Staging:
         self._folder = folder
         self._ledger = ledger
         self._aside = aside
-        self._written: list[tuple[Staged, tuple[int, ...], Future[None]]] = []
+        self._written: list[tuple[Staged, list[str], Future[None]]] = []
         self._numbers = itertools.count()
 
     def add_events(self, table: pa.Table, place: tuple[int, ...] = ()) -> None:
@@ -74,8 +75,9 @@ class Staging:
             day = day_text(EPOCH + int(hours[start]) * HOUR)
             mask = sum(1 << int(hour) for hour in np.unique(hours[start:end] % _HOURS_A_DAY))
             segment = Segment(f"{suite or FEEDBACK_FOLDER}/{day}", kind, suite, day, mask, end - start)
-            writing = self._aside.submit(_write, table.slice(start, end - start), path)
-            self._written.append((Staged(segment, path), place, writing))
+            rows = table.slice(start, end - start)
+            of = [*map(str, place), *(str(rows[_IDS[kind]][row]) for row in (0, end - start - 1))]
+            self._written.append((Staged(segment, path), of, self._aside.submit(_write, rows, path)))
         for _, _, writing in self._written[-WRITING:][:1]:
             writing.result()
 
@@ -89,13 +91,14 @@ class Staging:
     def staged(self, origin: str) -> list[Staged]:
         """Everything that was written and is safe on the disk, by name.
 
-        A name is the hash of the file that rows come from, of their place in it, and of the ledger that they
-        are kept for, whose key their pseudonyms are made with: who takes the same file gives the same names.
+        A name is the hash of the file that rows come from, of which these are, and of the ledger that they
+        are kept for, whose key their pseudonyms are made with: who takes the same file gives the same names,
+        and who cuts it otherwise others.
         """
         named = []
-        for (segment, path), place, writing in self._written:
+        for (segment, path), of, writing in self._written:
             writing.result()
-            digest = content_hash([self._ledger, origin, segment.path, *place])[:HASH_LENGTH]
+            digest = content_hash([self._ledger, origin, segment.path, segment.rows, *of])[:HASH_LENGTH]
             named.append(Staged(replace(segment, path=f"{segment.path}/{digest}.parquet"), path))
         return sorted(named)
 

@@ -163,6 +163,21 @@ def test_a_file_is_published_once(store: EventStore) -> None:
     assert len(store.ledger.segments(EVENTS)) == 1
 
 
+def test_who_cuts_a_file_otherwise_gives_other_names(store: EventStore) -> None:
+    """A segment that somebody left who was killed is never taken for one with other rows."""
+
+    def names(*sizes: int) -> dict[str, int]:
+        rows = iter([event(number, MONDAY) for number in range(10)])
+        with store.staging() as staging:
+            for place, size in enumerate(sizes):
+                staging.add_events(event_table([next(rows) for _ in range(size)]), (place,))
+            return {segment.path: segment.rows for segment, _ in staging.staged("digest")}
+
+    assert names(3, 3, 4) == names(3, 3, 4)
+    assert names(3, 3, 4).keys().isdisjoint(names(4, 3, 3))
+    assert len(names(3, 3, 4).keys() & names(3, 4, 3).keys()) == 1
+
+
 def killed(store: EventStore, number: int) -> Path:
     """Where the segment lies of who was killed after it was put there and before the ledger had it."""
 
