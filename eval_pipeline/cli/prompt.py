@@ -1,5 +1,6 @@
 """`eval-pipeline prompt`: begin a new version, and make one the active one."""
 
+import datetime
 from pathlib import Path
 
 import click
@@ -37,8 +38,9 @@ def new(suite: str, name: str, step: str | None) -> None:
     version = prompts.next_version(folder, active, major=step == "major")
     prompts.write_edited(folder / f"{version}.md", prompts.following(active), active.path)
     entry = prompts.opening(active.version)
+    today = datetime.date.today()
     prompts.edit_changelog(
-        project, chosen.name, lambda text: prompts.with_entry(text, version, "candidate", entry)
+        project, chosen.name, lambda text: prompts.with_entry(text, version, "candidate", entry, today)
     )
     say(f"{shown_path(folder / f'{version}.md')} is a copy of {active.version}.")
     say(f"Say what changes in {shown_path(folder / prompts.CHANGELOG)}, then run:")
@@ -81,7 +83,8 @@ def activate(context: click.Context, suite: str, version: str) -> None:
     edits = [(prompt.path, prompts.with_status(prompt, "active"))]
     edits += [(other.path, prompts.with_status(other, "archived")) for other in others]
     with prompts.changelog_lock(project):
-        text = prompts.with_activation(prompts.read_changelog(folder, chosen.name), version, replaced)
+        text = prompts.read_changelog(folder, chosen.name)
+        text = prompts.with_activation(text, version, replaced, datetime.date.today())
         edits += [(folder / prompts.CHANGELOG, prompts.with_evaluation(text, version, section))]
         # The new one first: two active versions of a prompt are refused by all that reads them, and the same
         # command then finishes the work; none at all would go unnoticed beside other prompts of the suite.

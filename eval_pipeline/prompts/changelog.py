@@ -31,12 +31,11 @@ def read_changelog(folder: Path, suite: str) -> str:
     return read_edited(path) if path.is_file() else f"# Changelog of the {suite} prompts\n"
 
 
-def with_entry(text: str, version: str, status: Status, content: str) -> str:
-    """A changelog with an entry for a version before all others."""
+def with_entry(text: str, version: str, status: Status, content: str, day: datetime.date) -> str:
+    """A changelog with an entry of a day for a version before all others."""
     first = re.search(r"^## ", text, re.MULTILINE)
     before, after = (text[: first.start()], text[first.start() :]) if first else (text, "")
-    today = datetime.date.today()
-    return f"{before.rstrip()}\n\n{_title(version)}{today}, {status})\n\n{content}\n" + (
+    return f"{before.rstrip()}\n\n{_title(version)}{day}, {status})\n\n{content}\n" + (
         f"\n{after}" if after else ""
     )
 
@@ -46,10 +45,10 @@ def opening(version: str) -> str:
     return f"### Changes\n{_PLACEHOLDER.format(version)}"
 
 
-def with_activation(text: str, version: str, archived: Sequence[str]) -> str:
-    """A changelog in which a version is active and others are archived; without an entry it gets one."""
+def with_activation(text: str, version: str, archived: Sequence[str], day: datetime.date) -> str:
+    """A changelog in which a version is active and others archived; it gets an entry where it has none."""
     if _entry(text, version) is None:
-        text = with_entry(text, version, "active", "### Notes\n- No entry was begun for this version.")
+        text = with_entry(text, version, "active", "### Notes\n- No entry was begun for this version.", day)
     for each, status in ((version, "active"), *((other, "archived") for other in archived)):
         if match := _entry(text, each):
             entry = _STATUS.sub(rf"\g<1>{status})", match[0], count=1)

@@ -18,8 +18,6 @@ from eval_pipeline.prompts import as_written
 from eval_pipeline_tests.cli.recorded_toy import make_project, prompt_file, record, write_prompt
 from eval_pipeline_tests.running import begin, command, command_line, ended, invoke
 
-TODAY = datetime.date.today()
-
 FRONT = """---
 # Whose prompt this is
 suite: toy   # the toy
@@ -58,7 +56,20 @@ def changelog(project: Project) -> Path:
     return project.prompts("toy") / "CHANGELOG.md"
 
 
-def test_a_new_version_is_a_copy_that_follows_the_active_one(fresh: Project) -> None:
+@pytest.fixture
+def begun() -> datetime.date:
+    """The day on which a test began: at midnight a command may write of it or of the next."""
+    return datetime.date.today()
+
+
+def undated(text: str, begun: datetime.date) -> str:
+    """What a changelog says, with `TODAY` for the day of the test."""
+    days = {begun, datetime.date.today()}
+    (written,) = [day for day in days if f"({day}, " in text]
+    return text.replace(f"({written}, ", "(TODAY, ")
+
+
+def test_a_new_version_is_a_copy_that_follows_the_active_one(fresh: Project, begun: datetime.date) -> None:
     done = command(fresh, "prompt", "new", "toy", "guess", "--minor")
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
@@ -77,9 +88,9 @@ def test_a_new_version_is_a_copy_that_follows_the_active_one(fresh: Project) -> 
         "---\n" + BODY
     )
     assert prompt_file(fresh, "guess-v1.0").read_text() == FRONT + BODY
-    assert changelog(fresh).read_text() == (
+    assert undated(changelog(fresh).read_text(), begun) == (
         "# Changelog of the toy prompts\n\n"
-        f"## guess v1.1 ({TODAY}, candidate)\n\n"
+        "## guess v1.1 (TODAY, candidate)\n\n"
         "### Changes\n- (what changes from guess-v1.0, and why)\n"
     )
 
@@ -105,14 +116,14 @@ def test_numbers_are_never_used_twice(
     assert statuses(fresh)[version] == "candidate"
 
 
-def test_entries_of_the_changelog_stand_newest_first(fresh: Project) -> None:
+def test_entries_of_the_changelog_stand_newest_first(fresh: Project, begun: datetime.date) -> None:
     changelog(fresh).write_bytes(
         b"# Changelog\r\n\r\nOf the toy.\r\n\r\n## guess v1.0 (2026-01-01, active)\r\n- x\r\n"
     )
     assert invoke(fresh, "prompt", "new", "toy", "guess", "--major").returncode == 0
-    assert changelog(fresh).read_bytes().decode() == (
+    assert undated(changelog(fresh).read_bytes().decode(), begun) == (
         "# Changelog\r\n\r\nOf the toy.\r\n\r\n"
-        f"## guess v2.0 ({TODAY}, candidate)\r\n\r\n"
+        "## guess v2.0 (TODAY, candidate)\r\n\r\n"
         "### Changes\r\n- (what changes from guess-v1.0, and why)\r\n\r\n"
         "## guess v1.0 (2026-01-01, active)\r\n- x\r\n"
     )
@@ -222,11 +233,11 @@ def test_a_better_version_becomes_active_and_the_old_one_is_archived(evaluated: 
     assert content(evaluated) == after
 
 
-def test_a_changelog_without_an_entry_gets_one(evaluated: Project) -> None:
+def test_a_changelog_without_an_entry_gets_one(evaluated: Project, begun: datetime.date) -> None:
     assert invoke(evaluated, "prompt", "activate", "toy", "guess-v1.1").returncode == 0
-    told = changelog(evaluated).read_text()
+    told = undated(changelog(evaluated).read_text(), begun)
     assert told.startswith(
-        f"# Changelog of the toy prompts\n\n## guess v1.1 ({TODAY}, active)\n\n"
+        "# Changelog of the toy prompts\n\n## guess v1.1 (TODAY, active)\n\n"
         "<!-- written by eval-pipeline, anew by every run -->\n### Metrics impact\n"
     )
     assert told.count("### Metrics impact") == 1

@@ -23,7 +23,7 @@ from eval_pipeline.prompts import (
 )
 from eval_pipeline.prompts.changelog import BEGIN, END
 
-TODAY = datetime.date.today()
+DAY = datetime.date(2026, 3, 1)
 TABLE = "| Metric | a |\n|---|---|\n| accuracy | 90.0 % |"
 OLD = "# Log\n\n## p v1.1 (2026-02-01, candidate)\n\n- More\n\n## p v1.0 (2026-01-01, active)\n\n- First\n"
 
@@ -35,26 +35,26 @@ def test_a_folder_without_a_changelog_begins_one(tmp_path: Path) -> None:
 
 
 def test_an_entry_stands_before_all_others() -> None:
-    assert with_entry("# Log\n", "p-v1.0", "candidate", "- x") == (
-        f"# Log\n\n## p v1.0 ({TODAY}, candidate)\n\n- x\n"
+    assert with_entry("# Log\n", "p-v1.0", "candidate", "- x", DAY) == (
+        "# Log\n\n## p v1.0 (2026-03-01, candidate)\n\n- x\n"
     )
-    assert with_entry("# Log\n\n## p v1.0 (x, active)\n", "p-v1.1", "candidate", "- x") == (
-        f"# Log\n\n## p v1.1 ({TODAY}, candidate)\n\n- x\n\n## p v1.0 (x, active)\n"
+    assert with_entry("# Log\n\n## p v1.0 (x, active)\n", "p-v1.1", "candidate", "- x", DAY) == (
+        "# Log\n\n## p v1.1 (2026-03-01, candidate)\n\n- x\n\n## p v1.0 (x, active)\n"
     )
 
 
 def test_an_activation_changes_what_entries_say() -> None:
-    after = with_activation(OLD, "p-v1.1", ["p-v1.0"])
+    after = with_activation(OLD, "p-v1.1", ["p-v1.0"], DAY)
     assert after == (
         "# Log\n\n## p v1.1 (2026-02-01, active)\n\n- More\n\n## p v1.0 (2026-01-01, archived)\n\n- First\n"
     )
-    assert with_activation(after, "p-v1.1", []) == after
+    assert with_activation(after, "p-v1.1", [], DAY) == after
 
 
 def test_a_version_without_an_entry_gets_one() -> None:
-    first = with_activation("# Log\n", "p-v1.0", [])
+    first = with_activation("# Log\n", "p-v1.0", [], DAY)
     assert first == (
-        f"# Log\n\n## p v1.0 ({TODAY}, active)\n\n### Notes\n- No entry was begun for this version.\n"
+        "# Log\n\n## p v1.0 (2026-03-01, active)\n\n### Notes\n- No entry was begun for this version.\n"
     )
 
 
@@ -94,7 +94,8 @@ def test_whatever_people_write_stays(text: str) -> None:
 
 
 def test_an_entry_that_says_nothing_is_a_problem_with_its_line(tmp_path: Path) -> None:
-    text = with_entry("# Log\n\n## p v1.0 (x, active)\n- First\n", "p-v1.1", "candidate", opening("p-v1.0"))
+    before = "# Log\n\n## p v1.0 (x, active)\n- First\n"
+    text = with_entry(before, "p-v1.1", "candidate", opening("p-v1.0"), DAY)
     (tmp_path / "CHANGELOG.md").write_text(text)
     with pytest.raises(BadInput) as refused:
         stop_at_placeholder(tmp_path, "toy", "p-v1.1")
