@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 MOST_ATTEMPTS = 30
 LONGEST_PAUSE = 1.0
-KEPT_MOVES = 8
-"""So many of the last places of a pointer stay for those who are just reading one."""
+KEPT_MOVES = 32
+"""So many of the last places of a pointer stay for those who are just reading one.
+
+While somebody rests between a move and a look at those after it, others must not move as often: it would be
+taken for one that came too late, and made again.
+"""
 FOLDER = "pointers"
 _MOVE = re.compile(r"(?P<number>\d{12})\.json")
 
