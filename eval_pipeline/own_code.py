@@ -58,9 +58,9 @@ def _leave(folder: str, before: frozenset[str]) -> None:
     """Take a folder off Python's path, and forget what was imported from directly below it."""
     if folder in sys.path:
         sys.path.remove(folder)
-    for name in _loaded_from(Path(folder)):
+    for name in sys.modules.keys() - before:
         top = name.partition(".")[0]
-        if top != PACKAGE and name not in before and _part_of(Path(folder), sys.modules[name]) == top:
+        if top != PACKAGE and _part_of(Path(folder), sys.modules[name]) == top:
             del sys.modules[name]
 
 
