@@ -44,6 +44,8 @@ def plain(text: str) -> str:
 
 def likenesses(texts: Sequence[str], known: Sequence[str], embedder: Embedder) -> list[Likeness]:
     """What each text is to the known ones and to those before it, in their order."""
+    if not texts:  # then nobody need know what the others mean
+        return []
     own, others = _Texts(texts, embedder), _Texts(known, embedder)
     kept: list[int] = []
     leaders: list[int] = []

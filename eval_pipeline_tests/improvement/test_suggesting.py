@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from eval_pipeline.improvement import drop, suggest, undecided, write
 from eval_pipeline.loading import find_suite
 from eval_pipeline.project import Project
+from eval_pipeline_tests.conftest import copy_project
 from eval_pipeline_tests.improvement.producing import END, START, event, keep, thumbs
 
 SUITE = "grounded_qa"
@@ -42,6 +44,12 @@ IN_OTHER_WORDS = {
     PLANTED[8]: "How long does the warranty of a refurbished laptop last?",
 }
 GOOD = {"claim": "The shop opens at nine.", "citations": ["d1"], "retrieved_ids": ["d1"]}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of this project with the suite that is asked."""
+    return copy_project(tmp_path / "project", SUITE)
 
 
 def week(planted: int = 20, others: int = 980) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
