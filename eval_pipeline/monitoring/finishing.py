@@ -11,10 +11,11 @@ import msgspec
 
 from eval_pipeline.engines import read_engines
 from eval_pipeline.engines.fields import Prices
-from eval_pipeline.monitoring.events import MEASURED, event_schema
+from eval_pipeline.monitoring.events import MEASURED, distinct, event_schema
 from eval_pipeline.monitoring.ledger import Refusal
 from eval_pipeline.monitoring.masking import mask_column, mask_text, pseudonyms
 from eval_pipeline.monitoring.settings import Production
+from eval_pipeline.monitoring.suspects import holds_byte
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
@@ -69,9 +70,7 @@ class Finishing:
 
     def _counts(self, table: pa.Table, connection: DuckDBPyConnection) -> dict[str, pa.ChunkedArray]:
         """Concepts, relationships and confidences that outputs hold, where events do not say."""
-        import pyarrow.compute as pc
-
-        suites = [name for name in pc.unique(table["suite"]).to_pylist() if self.counted.get(name)]
+        suites = [name for name in distinct(table["suite"]) if self.counted.get(name)]
         if not suites or table["output"].null_count == table.num_rows:
             return {}
         of_suites = ", ".join(f"'{name}'" for name in suites)
@@ -121,7 +120,7 @@ class Finishing:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        suites = pc.unique(table["suite"]).to_pylist()
+        suites = distinct(table["suite"])
         rules = [self.production.of(name) for name in suites]
         names = any(rule.mask_names for rule in rules)
         masked: dict[str, Any] = {name: mask_column(table[name], names=names) for name in _MASKED}
@@ -137,12 +136,9 @@ class Finishing:
         """Ids as they are; one with an @ may be a person's address, and becomes a pseudonym."""
         import pyarrow.compute as pc
 
-        if column.null_count == len(column):
+        if not any(holds_byte(chunk, b"@") for chunk in column.chunks):
             return column
-        personal = pc.match_substring(column, "@")
-        if not pc.any(personal).as_py():
-            return column
-        return pc.if_else(personal, pseudonyms(column, self.key), column)
+        return pc.if_else(pc.match_substring(column, "@"), pseudonyms(column, self.key), column)
 
 
 def finishing_for(project: Project, production: Production, suites: list[Suite], key: str) -> Finishing:

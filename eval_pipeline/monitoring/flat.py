@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,7 +36,7 @@ from eval_pipeline.monitoring.batches import (
     refusal_of,
 )
 from eval_pipeline.monitoring.databases import in_memory
-from eval_pipeline.monitoring.events import EVENT_FIELDS, feedback_table
+from eval_pipeline.monitoring.events import EVENT_FIELDS, distinct, feedback_table
 from eval_pipeline.monitoring.ledger import Refusal
 from eval_pipeline.monitoring.sources import LONGEST_LINE, Lines
 
@@ -47,12 +47,13 @@ FEW = 64 * 2**10
 """Bytes of lines that are read one by one."""
 _WAITING = "8MB"
 """What DuckDB reads ahead of whoever takes its rows."""
-PARTS = 2
+PARTS = 4
 """In so many parts DuckDB hands over the rows of a table."""
 _TYPES = {
     "text": "VARCHAR", "moment": "TIMESTAMPTZ", "number": "DOUBLE", "count": "BIGINT", "flag": "BOOLEAN",
     "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
 }  # fmt: skip
+MORE = "has_more_fields"
 _LIMITED = ("latency_ms", "input_tokens", "output_tokens", "cost_usd", "concepts", "relationships")
 _NAMES = (
     "request_id", "trace_id", "suite", "version", "model", "error", "topic", "user", "session", "experiment",
@@ -61,6 +62,10 @@ _NAMES = (
 
 class Unordinary(Exception):
     """Something in a file needs a closer look: it is read piece by piece instead."""
+
+
+class MoreFields(Unordinary):
+    """A line has fields that nobody expected: with all of them the file can be read."""
 
 
 class FlatEvent(Event, frozen=True, kw_only=True):
@@ -120,22 +125,32 @@ def _read_columns(data: bytes, context: Context) -> Batch | None:
     return batch_of_table(table, context) if table.num_rows == lines else None
 
 
-def _columns_of(url: str) -> str:
-    """A query for all lines of a file."""
-    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in column_types().items())
+def _columns_of(url: str, fields: Collection[str] | None = None) -> str:
+    """A query for all lines of a file: for some fields, and whether a line has any other; or for all."""
+    chosen = [name for name in column_types() if fields is None or name in fields]
+    rest = [name for name in column_types() if name not in chosen]
+    types = column_types() | dict.fromkeys(rest, "JSON")
+    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in types.items())
     quoted = url.replace("'", "''")
+    wanted = [*(f'"{name}"' for name in chosen), "feedback"]
+    if rest:
+        wanted.append(" OR ".join(f'"{name}" IS NOT NULL' for name in rest) + f" AS {MORE}")
     return (
-        f"SELECT * FROM read_json('{quoted}', format='newline_delimited', compression='none', "
+        f"SELECT {', '.join(wanted)} "
+        f"FROM read_json('{quoted}', format='newline_delimited', compression='none', "
         f"hive_partitioning=false, maximum_object_size={LONGEST_LINE}, "
         f"columns={{{columns}, feedback: 'JSON'}})"
     )
 
 
-def read_at_once(path: str, rows: int, threads: int) -> Iterator[pa.Table]:
+def read_at_once(
+    path: str, rows: int, threads: int, fields: Collection[str] | None = None
+) -> Iterator[pa.Table]:
     """All lines of a file in tables of about so many rows, read by as many threads.
 
     DuckDB hands them over in smaller parts, for which it has the same memory again and again. It raises
-    `Unordinary` where a line cannot be read so: nobody knows which one.
+    `Unordinary` where a line cannot be read so: nobody knows which one. A field that is not read saves time;
+    where a line has one that is not among `fields`, it raises `MoreFields`.
     """
     import duckdb
     import pyarrow as pa
@@ -143,11 +158,24 @@ def read_at_once(path: str, rows: int, threads: int) -> Iterator[pa.Table]:
     with in_memory({"threads": threads}) as connection:
         connection.execute(f"SET streaming_buffer_size = '{_WAITING}'")
         try:
-            reader = connection.sql(_columns_of(path)).to_arrow_reader(max(rows // PARTS, 1))
+            reader = connection.sql(_columns_of(path, fields)).to_arrow_reader(max(rows // PARTS, 1))
             while batches := list(itertools.islice(reader, PARTS)):
-                yield pa.Table.from_batches(batches)
+                yield _with_all_fields(pa.Table.from_batches(batches))
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise Unordinary(str(error)) from None
+
+
+def _with_all_fields(table: pa.Table) -> pa.Table:
+    """A table with the fields that were not read, which are null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if MORE in table.column_names and pc.any(table[MORE]).as_py():
+        raise MoreFields("a line has fields that the first ones do not have")
+    for field in raw_schema():
+        if field.name not in table.column_names:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    return table
 
 
 def read_ordinary(table: pa.Table, context: Context) -> Iterator[Batch]:
@@ -224,7 +252,7 @@ def is_ordinary(table: pa.Table, context: Context) -> bool:
 
     if any(table[name].null_count for name in ("request_id", "at", "suite")):
         return False
-    if not set(pc.unique(table["suite"]).to_pylist()) <= context.suites:
+    if not set(distinct(table["suite"])) <= context.suites:
         return False
     span = pc.min_max(table["at"]).as_py()
     if span["min"] is not None and (

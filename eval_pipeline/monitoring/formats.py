@@ -34,6 +34,10 @@ HEAD = 2**20
 """Bytes from the beginning of a file that tell its format."""
 MOST_LOOKED_AT = 20
 """Lines of the beginning that are looked at: the first ones may be damaged."""
+AT_ONCE = 2 * PIECE
+"""Bytes for each table of a file that is read at once: only one of them is worked on at a time."""
+RARE = {"error"}
+"""Fields that a file may well have, though its beginning does not."""
 ROWS = 10_000
 PATTERN = re.compile(r"[*?\[\]{}\\]")
 """What DuckDB would take for a pattern in a path."""
@@ -68,16 +72,21 @@ def open_pieces(source: Source) -> Iterator[tuple[str, Iterator[Piece]]]:
         yield format_, _pieces(stream, FORMATS[format_])
 
 
-def at_once(source: Source, threads: int) -> Iterator[Piece] | None:
-    """The tables of a plain file of our own format that lies on this machine; None of any other."""
+def at_once(source: Source, threads: int, *, whole: bool) -> Iterator[Piece] | None:
+    """The tables of a plain file of our own format that lies on this machine; None of any other.
+
+    Where they are not to be `whole`, they have the fields that the beginning of the file has.
+    """
     if source.local is None or not source.size or PATTERN.search(source.local):
         return None
     with source.open() as file:
         head = file.read(HEAD)
     if head.startswith((PARQUET, GZIP, ZSTD)) or recognised(head) != "flat":
         return None
-    rows = max(PIECE * head.count(b"\n") // len(head), 1)
-    return (partial(flat.read_ordinary, table) for table in flat.read_at_once(source.local, rows, threads))
+    rows = max(AT_ONCE * head.count(b"\n") // len(head), 1)
+    fields = None if whole else {name for name in flat.column_types() if f'"{name}"'.encode() in head} | RARE
+    tables = flat.read_at_once(source.local, rows, threads, fields)
+    return (partial(flat.read_ordinary, table) for table in tables)
 
 
 def recognised(head: bytes) -> str | None:

@@ -15,7 +15,7 @@ from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.monitoring.batches import Batch, Context
 from eval_pipeline.monitoring.databases import THREADS, in_memory
 from eval_pipeline.monitoring.finishing import Finishing, finishing_for
-from eval_pipeline.monitoring.flat import Unordinary
+from eval_pipeline.monitoring.flat import MoreFields, Unordinary
 from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, at_once, open_pieces
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import Delivery, Refusal
@@ -156,14 +156,17 @@ class Ingest:
         except Unreadable as error:
             return Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
 
-    def _stage_at_once(self, source: Source, staging: Staging) -> Kept | None:
+    def _stage_at_once(self, source: Source, staging: Staging, *, whole: bool = False) -> Kept | None:
         """The same in one go; None where that cannot be done with this file."""
-        pieces = at_once(source, THREADS)
+        pieces = at_once(source, THREADS, whole=whole)
         if pieces is None:
             return None
         try:
             # The threads are DuckDB's: more than one beside them would wait for each other.
             return self._keep_all(pieces, staging, 1)._replace(format="flat")
+        except MoreFields:
+            staging.forget()
+            return self._stage_at_once(source, staging, whole=True)
         except Unordinary:
             return None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from eval_pipeline.files import content_hash, remove
+from eval_pipeline.monitoring.events import distinct
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, HASH_LENGTH, Segment, SegmentKind
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Staging:
         if not table.num_rows:
             return
         hours = _hours(table)
-        if (np.diff(hours) < 0).any():
+        if (hours[1:] < hours[:-1]).any():
             order = np.argsort(hours, kind="stable")
             table, hours = table.take(order), hours[order]
         ends = [*(np.flatnonzero(np.diff(hours // _HOURS_A_DAY)) + 1).tolist(), len(hours)]
@@ -107,11 +108,11 @@ def _by(table: pa.Table, keys: pa.ChunkedArray) -> Iterator[tuple[str, pa.Table]
     """The rows of each key."""
     import pyarrow.compute as pc
 
-    distinct = pc.unique(keys)
-    if len(distinct) == 1:
-        yield distinct[0].as_py(), table
+    values = distinct(keys)
+    if len(values) == 1:
+        yield values[0], table
         return
-    for value in sorted(distinct.to_pylist()):
+    for value in sorted(values):
         yield value, table.filter(pc.equal(keys, value))
 
 
@@ -145,3 +146,6 @@ def _write(table: pa.Table, path: Path) -> None:
     )
     with path.open("rb") as file:
         os.fsync(file.fileno())
+        if hasattr(os, "posix_fadvise"):
+            # Nobody reads texts soon: the memory that holds them is better used for the next segment.
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

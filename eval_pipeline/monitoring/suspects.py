@@ -14,7 +14,7 @@ import string
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from eval_pipeline.monitoring.ibans import IBAN_LENGTHS, is_iban
+from eval_pipeline.monitoring.ibans import FEWEST_DIGITS, IBAN_DIGITS, IBAN_LENGTHS, is_iban
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,26 +22,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Bytes = NDArray[np.uint8]
+    Units = NDArray[np.uint32]
     Positions = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-FEWEST_DIGITS = 7
-"""No number that is masked has fewer."""
-LONGEST_IBAN = 33
+LONGEST_IBAN = max(IBAN_LENGTHS.values())
 GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
 AT_ONCE = 2**21
 """Bytes that are looked at together."""
 PACKED = 2**18
 """Bytes that become bits at a time: what is worked out of them stays near the processor."""
-FARTHEST, FARTHEST_WIDE = 7, 25
-"""Bytes from a digit to the next with the six characters between them that masking allows: ASCII, or not."""
-NARROW, WIDE = 4, 10
-"""Bytes from a digit to the next with three separators between them, and with three outside of ASCII."""
-NARROW_IBAN, WIDE_IBAN = 2, 4
-"""The same for an IBAN, which has one separator between two characters at most."""
+WIDE_GAPS = "\u00a0\u2007\u2009\u202f\u2010\u2011\u2012\u2013\u2014\u2015"
+"""Spaces and hyphens outside of ASCII that may stand in IBANs and card numbers."""
 COUNTRY_AND_DIGIT = 3
 """Characters of an IBAN up to its first digit."""
+
+
+class Reach(NamedTuple):
+    """How far from each other digits are that belong together."""
+
+    number: int
+    """Bytes from a digit to the next with three separators between them."""
+    iban: int
+    """Bytes from a character of an IBAN to the next, with one separator between them."""
+    units: int
+    """Over so many units of 32 bytes seven digits of either spread at most."""
+
+
+NARROW, WIDE = Reach(number=4, iban=2, units=3), Reach(number=10, iban=4, units=5)
+"""Where all is ASCII, and where separators may have three bytes."""
 _OTHER_DIGIT_OR_SIGN = r"[^\P{Nd}0-9]|＠"
 """What bytes do not show: digits of other scripts, and the wide sign."""
 _GAP = rb"(?:[ .\-]|[\x80-\xff]{1,3})?"
@@ -56,8 +66,12 @@ class Kinds(NamedTuple):
     """What stands before the first digit of a phone number."""
     alphanumeric: Flags
     """In ASCII: what stands outside of it is suspected to be none."""
+    gap: Flags
+    """Where one outside of ASCII may end that stands between two characters of an IBAN."""
     iban: NDArray[np.int64]
-    """For two bytes together: how long an IBAN is that begins with these letters; 0 where none does."""
+    """For two bytes together: how long an IBAN is that begins with these letters."""
+    iban_digits: NDArray[np.int64]
+    """How many digits it has at least; more than there are anywhere, where none begins so."""
 
 
 def suspects(texts: pa.Array) -> Flags:
@@ -72,16 +86,30 @@ def suspects(texts: pa.Array) -> Flags:
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
     if offsets[0] == offsets[-1]:
         return flags
-    data = np.frombuffer(texts.buffers()[2], np.uint8)
+    data, wide = np.frombuffer(texts.buffers()[2], np.uint8), False
     for first, last in _slices(offsets):
         begin = offsets[first]
-        _look(data[begin : offsets[last]], offsets[first : last + 1] - begin, flags[first:last])
+        part = data[begin : offsets[last]]
+        wide_part = bool(part.max() >= 0x80)
+        _look(part, offsets[first : last + 1] - begin, flags[first:last], WIDE if wide_part else NARROW)
+        wide |= wide_part
     flags |= pc.match_substring_regex(texts, "@").fill_null(False).to_numpy(zero_copy_only=False)
-    if data[offsets[0] : offsets[-1]].max() >= 0x80:
+    if wide:
         rest = ~flags & ~pc.string_is_ascii(texts).fill_null(True).to_numpy(zero_copy_only=False)
         written = pc.match_substring_regex(texts.filter(pa.array(rest)), _OTHER_DIGIT_OR_SIGN)
         flags[rest] = written.fill_null(False).to_numpy(zero_copy_only=False)
     return flags
+
+
+def holds_byte(texts: pa.Array, byte: bytes) -> bool:
+    """Whether any of some texts has a byte, which is all that most columns need to be asked."""
+    import numpy as np
+
+    _, offsets, data = texts.buffers()
+    if data is None:
+        return False
+    ends = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]]
+    return bool((np.frombuffer(data, np.uint8)[ends[0] : ends[1]] == ord(byte)).any())
 
 
 def _slices(offsets: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
@@ -96,66 +124,44 @@ def _slices(offsets: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags) -> None:
+def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags, reach: Reach) -> None:
     """Flag the rows of some bytes that are suspect; `offsets` are where they begin, and the end."""
     import numpy as np
 
-    wide = bool(data.max() >= 0x80)
-    number, iban = (WIDE, WIDE_IBAN) if wide else (NARROW, NARROW_IBAN)
-    eights = np.concatenate(
-        [
-            np.packbits((data[start : start + PACKED] - np.uint8(ord("0"))) < 10)
-            for start in range(0, len(data), PACKED)
-        ]
-    )
-    digits = _stretches(eights, offsets, FARTHEST_WIDE if wide else FARTHEST)
-    if len(digits):
-        numbers = _numbers(data, offsets, digits, number)
-        ibans = _ibans(data, offsets, _of_rows(eights, offsets, np.unique(_rows(offsets, digits))), iban)
+    digits = _crowded_digits(_digit_bits(data), reach.units)
+    if len(digits) >= FEWEST_DIGITS:
+        numbers = _numbers(data, offsets, digits, reach.number)
+        ibans = _ibans(data, offsets, digits, reach.iban)
         flags[_rows(offsets, np.concatenate([numbers, ibans]))] = True
 
 
-def _stretches(eights: Bytes, offsets: NDArray[np.int32], apart: int) -> Positions:
-    """Where digits stand of which seven or more follow each other in a row, each close to the next.
-
-    Bytes are looked at by eights, a bit each: digits that are close to each other are in eights that are.
-    """
+def _digit_bits(data: Bytes) -> Units:
+    """A bit for each byte, 32 to a unit: whether it is a digit."""
     import numpy as np
 
+    eights = np.zeros(-(-len(data) // 32) * 4, dtype=np.uint8)
+    for start in range(0, len(data), PACKED):
+        packed = np.packbits((data[start : start + PACKED] - np.uint8(ord("0"))) < 10, bitorder="little")
+        eights[start // 8 : start // 8 + len(packed)] = packed
+    return eights.view("<u4")
+
+
+def _crowded_digits(bits: Units, together: int) -> Positions:
+    """Where digits stand in units that have seven or more with their neighbours, so many units together."""
+    import numpy as np
+
+    counts = np.minimum(np.bitwise_count(bits), FEWEST_DIGITS)
+    sums = counts.copy()
+    for ahead in range(1, together):
+        sums[:-ahead] += counts[ahead:]
+    begins = sums >= FEWEST_DIGITS
+    crowded = begins.copy()
+    for ahead in range(1, together):
+        crowded[ahead:] |= begins[:-ahead]
+    eights = np.where(crowded, bits, 0).view(np.uint8)
     some = np.flatnonzero(eights != 0)
-    digits = _places(eights, some[_in_long_runs(np.diff(some) > (apart + 7) // 8, eights[some])])
-    between = (np.diff(digits) > apart) | (np.diff(_rows(offsets, digits)) > 0)
-    return digits[_in_long_runs(between, np.ones(len(digits), dtype=np.uint8))]
-
-
-def _in_long_runs(between: Flags, items: Bytes) -> Flags:
-    """Which items are in a run that has seven bits or more; runs end where something is between two items."""
-    import numpy as np
-
-    if not len(items):
-        return np.zeros(0, dtype=bool)
-    starts = np.concatenate([[0], np.flatnonzero(between) + 1])
-    counts = np.add.reduceat(np.bitwise_count(items), starts, dtype=np.int64)
-    long: Flags = np.repeat(counts >= FEWEST_DIGITS, np.diff(starts, append=len(items)))
-    return long
-
-
-def _of_rows(eights: Bytes, offsets: NDArray[np.int32], rows: Positions) -> Positions:
-    """Where digits stand in some rows; a few of their neighbours' may be among them."""
-    import numpy as np
-
-    within = np.zeros(len(eights), dtype=bool)
-    for begin, end in zip((offsets[rows] // 8).tolist(), (offsets[rows + 1] // 8).tolist(), strict=True):
-        within[begin : end + 1] = True
-    return _places(eights, np.flatnonzero(within & (eights != 0)))
-
-
-def _places(eights: Bytes, chosen: Positions) -> Positions:
-    """Where the bits of some eights stand."""
-    import numpy as np
-
-    bits = np.flatnonzero(np.unpackbits(eights[chosen]).view(bool))
-    places: Positions = (chosen[bits >> 3] << 3) + (bits & 7)
+    there = np.flatnonzero(np.unpackbits(eights[some], bitorder="little").view(bool))
+    places: Positions = (some[there >> 3] << 3) + (there & 7)
     return places
 
 
@@ -170,10 +176,20 @@ def _numbers(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest
     """Digits that may be part of a phone or card number."""
     import numpy as np
 
+    ahead = FEWEST_DIGITS - 1
+    starts = np.flatnonzero(digits[ahead:] - digits[:-ahead] <= ahead * nearest)
+    for place in range(ahead):
+        starts = starts[digits[starts + place + 1] - digits[starts + place] <= nearest]
+    if not len(starts):
+        return digits[:0]
+    dense = np.zeros(len(digits), dtype=bool)
+    for place in range(FEWEST_DIGITS):
+        dense[starts + place] = True
+    digits = digits[dense]
     kinds = _kinds()
-    gaps = np.diff(digits, append=digits[-1] + WIDE + 1)
+    gaps = np.diff(digits, append=digits[-1] + nearest + 1)
     begins = np.searchsorted(digits, offsets[:-1])
-    gaps[begins[begins > 0] - 1] = WIDE + 1  # no number goes on in another row
+    gaps[begins[begins > 0] - 1] = nearest + 1  # no number goes on in another row
     behind = data[np.minimum(digits + 1, len(data) - 1)]
     apart = (gaps > 1) & ~((gaps <= nearest) & kinds.separator[behind])
     run: Positions = np.cumsum(apart) - apart
@@ -193,21 +209,24 @@ def _ibans(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest: 
     """Where IBANs begin: at the letters of a country, with enough digits behind them."""
     import numpy as np
 
-    kinds, spans = _kinds(), digits[FEWEST_DIGITS - 1 :] - digits[: 1 - FEWEST_DIGITS]
-    first, next_ = digits[: len(spans)], digits[1 : len(spans) + 1]
-    close = (spans <= (LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest) & (next_ - first <= nearest)
-    first, spans = first[close], spans[close]
+    kinds, ahead = _kinds(), FEWEST_DIGITS - 1
+    close = digits[ahead:] - digits[:-ahead] <= (LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest
+    close[1:] &= np.diff(digits[:-ahead]) > 1  # the check digits are not in the middle of a number
+    chosen = np.flatnonzero(close)
+    first = digits[chosen]
     before = data[first - 1]
     second = first - 1 - kinds.separator[before]
-    lengths = kinds.iban[data[second - 1].astype(np.uint16) << 8 | data[second]]
-    fitting = spans <= (lengths - COUNTRY_AND_DIGIT) * nearest
+    country = data[second - 1].astype(np.uint16) << 8 | data[second]
+    last = chosen + kinds.iban_digits[country] - 1
+    spans = digits[np.minimum(last, len(digits) - 1)] - first
+    fitting = (last < len(digits)) & (spans <= (kinds.iban[country] - COUNTRY_AND_DIGIT) * nearest)
     starts, rows = second[fitting] - 1, _rows(offsets, first[fitting])
     begins = offsets[rows]
     alone = (starts == begins) | ((starts > begins) & ~kinds.alphanumeric[data[starts - 1]])
     places = zip(starts[alone].tolist(), offsets[rows[alone] + 1].tolist(), strict=True)
     longest = LONGEST_IBAN * nearest
     right = [start for start, end in places if _is_iban(data[start : min(end, start + longest)])]
-    return np.concatenate([first[before >= 0x80], np.array(right, dtype=np.int64)])
+    return np.concatenate([first[kinds.gap[before]], np.array(right, dtype=np.int64)])
 
 
 def _is_iban(data: Bytes) -> bool:
@@ -232,10 +251,13 @@ def _kinds() -> Kinds:
         flags[0x80:] = wide
         return flags
 
-    iban = np.zeros(2**16, dtype=np.int64)
+    iban, iban_digits = np.zeros(2**16, dtype=np.int64), np.full(2**16, AT_ONCE, dtype=np.int64)
     for name, length in IBAN_LENGTHS.items():
         for one in (name[0], name[0].lower()):
             for two in (name[1], name[1].lower()):
-                iban[ord(one) << 8 | ord(two)] = length
+                letters = ord(one) << 8 | ord(two)
+                iban[letters], iban_digits[letters] = length, IBAN_DIGITS[name]
     alphanumeric = kind(string.ascii_letters + string.digits, wide=False)
-    return Kinds(kind(" ()./-"), kind("+("), alphanumeric, iban)
+    gap = np.zeros(256, dtype=bool)
+    gap[[each.encode()[-1] for each in WIDE_GAPS]] = True
+    return Kinds(kind(" ()./-"), kind("+("), alphanumeric, gap, iban, iban_digits)

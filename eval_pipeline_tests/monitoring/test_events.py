@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from eval_pipeline.monitoring import (
@@ -11,7 +12,15 @@ from eval_pipeline.monitoring import (
     feedback_schema,
 )
 from eval_pipeline.monitoring.attributes import NAMES
-from eval_pipeline.monitoring.events import COMMENTS, FEEDBACK_TIES, TEXTS, TIES, Field, completeness_of
+from eval_pipeline.monitoring.events import (
+    COMMENTS,
+    FEEDBACK_TIES,
+    TEXTS,
+    TIES,
+    Field,
+    completeness_of,
+    distinct,
+)
 from eval_pipeline_tests.conftest import REPOSITORY
 
 DOCUMENT = (REPOSITORY / "docs" / "production.md").read_text()
@@ -44,3 +53,20 @@ def test_everything_that_a_row_has_decides_which_one_counts() -> None:
     """Two that differ in anything are never told apart by chance."""
     assert {"request_id", "suite", *TIES, *TEXTS} == {field.name for field in EVENT_FIELDS}
     assert {"feedback_id", *FEEDBACK_TIES, *COMMENTS} == {field.name for field in FEEDBACK_FIELDS}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], []),
+        (["a", "a"], ["a"]),
+        (["a", "b", "a"], ["a", "b"]),
+        (["a", None, "a"], ["a", None]),
+        ([None, "a"], [None, "a"]),
+        ([None, None], [None]),
+    ],
+)
+def test_distinct_values_are_those_that_are_there(
+    values: list[str | None], expected: list[str | None]
+) -> None:
+    assert distinct(pa.chunked_array([values[:1], values[1:]], pa.string())) == expected

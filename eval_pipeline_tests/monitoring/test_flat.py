@@ -11,7 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from eval_pipeline.monitoring import EventStore, FileOutcome, figures_of, flat, ingesting, open_ingest
+from eval_pipeline.monitoring import (
+    EventStore,
+    FileOutcome,
+    figures_of,
+    flat,
+    formats,
+    ingesting,
+    open_ingest,
+)
 from eval_pipeline.project import Project
 from eval_pipeline_tests.monitoring.events_of import DAY, MINUTE, MONDAY, drop, lines
 from eval_pipeline_tests.monitoring.events_of import flat as row
@@ -51,7 +59,7 @@ def events(chance: random.Random, count: int) -> list[Mapping[str, Any] | str]:
             "feedback": chance.choice([None, None, "up", 2, {"points": 4, "comment": "a@b.co"}]),
         }
         kept = {name: value for name, value in fields.items() if value is not None or chance.random() < 0.2}
-        at = MONDAY + chance.randrange(3000) * MINUTE
+        at = MONDAY + chance.randrange(1500) * MINUTE
         made.append({**row(chance.randrange(count)), "at": at.isoformat(), **kept})
     return made
 
@@ -87,7 +95,7 @@ def test_all_ways_of_reading_are_one(
     end = chance.choice([b"", b"\n", b"\r\n\n"])
     drop(toy, "a.jsonl", lines(rows).rstrip(b"\n") + end)
     at_once = taken(toy, tmp_path / "at once")
-    monkeypatch.setattr(ingesting, "at_once", lambda *_: None)
+    monkeypatch.setattr(ingesting, "at_once", lambda *_, **__: None)
     in_pieces = taken(toy, tmp_path / "in pieces")
     monkeypatch.setattr(flat, "FEW", 2**40)
     one_by_one = taken(toy, tmp_path / "one by one")
@@ -102,6 +110,24 @@ def test_a_clean_file_is_read_at_once(toy: Project, monkeypatch: pytest.MonkeyPa
     drop(toy, "day=1/it's.jsonl", [row(number) for number in range(100)])
     with open_ingest(toy) as taking:
         assert [outcome.events for outcome in taking.files(now=True)] == [100]
+
+
+def test_fields_that_the_first_lines_do_not_have(
+    toy: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the fields of the beginning are read at first; then the file is read at once again, with all."""
+    plain = [row(number) for number in range(100)]
+    late = [{**row(100), "user": "jane"}, {**row(101), "retrieved": [{"id": "1", "text": "a@b.co"}]}]
+    drop(toy, "a.jsonl", [*plain, *late, {**row(102), "error": "timeout"}])
+    monkeypatch.setattr(flat, "FEW", 2**40)
+    with monkeypatch.context() as piecemeal:
+        piecemeal.setattr(ingesting, "at_once", lambda *_, **__: None)
+        one_by_one = taken(toy, tmp_path / "one by one")
+    monkeypatch.setattr(formats, "HEAD", 300)
+    monkeypatch.setattr(ingesting.Ingest, "_stage", lambda *_: pytest.fail("it was read in pieces"))
+    assert taken(toy, tmp_path / "at once") == one_by_one
+    (kept,) = (each for each in one_by_one["events"] if each["retrieved"])
+    assert kept["retrieved"] == [{"id": "1", "text": "[e-mail]"}]
 
 
 @pytest.mark.parametrize("name", ["a*.jsonl", "b[1].jsonl", "c?.jsonl"])

@@ -95,7 +95,7 @@ def told(store: EventStore) -> tuple[Any, ...]:
     return (*tables, figures_of(store, "toy", MONDAY, MONDAY + HOUR, 7))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(DELIVERED, min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_which_delivery_counts_depends_on_no_order(
     rows: list[dict[str, object]], chance: random.Random
@@ -103,7 +103,7 @@ def test_which_delivery_counts_depends_on_no_order(
     """Also where they differ in nothing but texts, in one file or several."""
     found = []
     deliveries = [*(event(1, MONDAY, **row) for row in rows), event(2, MONDAY), event(3, MONDAY)]
-    for _ in range(3):
+    for _ in range(2):
         chance.shuffle(deliveries)
         cut = chance.randrange(len(deliveries) + 1)
         with (
@@ -120,7 +120,7 @@ def test_which_delivery_counts_depends_on_no_order(
         for table in parts
         for row, part in zip(whole, table, strict=True)
     )
-    assert found[1:] == found[:-1]
+    assert found[1] == found[0]
 
 
 @pytest.mark.parametrize("field", ["input", "output", "retrieved"])

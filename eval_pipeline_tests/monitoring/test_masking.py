@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stdnum import iban as oracle
 
-from eval_pipeline.monitoring.ibans import is_iban
+from eval_pipeline.monitoring.ibans import FEWEST_DIGITS, STRUCTURES, is_iban
 from eval_pipeline.monitoring.masking import (
     CARD,
     EMAIL,
@@ -145,6 +147,63 @@ def test_an_iban_with_other_check_digits_is_none(account: int, shift: int) -> No
     check = 98 - int("".join(str(int(each, 36)) for each in f"{number}NL00")) % 97
     assert is_iban(f"NL{check:02d}{number}")
     assert not is_iban(f"NL{(check + shift) % 97:02d}{number}")
+
+
+@st.composite
+def written_ibans(draw: st.DrawFn) -> str:
+    """Numbers with right check digits, most of them made up as their country's are."""
+    country = draw(st.sampled_from(sorted(STRUCTURES)))
+    kinds = {"n": "0123456789", "a": "ABCXYZ", "c": "0123456789ABCXYZ"}
+    parts = [
+        draw(st.text(alphabet=kinds[draw(st.sampled_from([kind] * 9 + ["c"]))], min_size=size, max_size=size))
+        for size, kind in ((int(count), kind) for count, kind in STRUCTURES[country])
+    ]
+    account = "".join(parts) + draw(st.sampled_from(["", "", "", "7"]))
+    check = 98 - int("".join(str(int(each, 36)) for each in f"{account}{country}00")) % 97
+    return f"{country}{check:02d}{account}"
+
+
+@given(written_ibans())
+def test_ibans_are_those_of_the_registry(number: str) -> None:
+    digits = sum(each.isdigit() for each in number)
+    assert is_iban(number) == (digits >= FEWEST_DIGITS and oracle.is_valid(number, check_country=False))
+
+
+@given(
+    st.one_of(
+        st.tuples(written_ibans().filter(is_iban), st.just((2, 1))),
+        st.tuples(st.sampled_from(["4111111111111111", "378282246310005"]), st.just((1, 1))),
+        st.tuples(st.sampled_from(["0201234567", "00316123456", "+3120123456"]), st.just((3, 3))),
+    ),
+    st.sampled_from(["", " ", "-", "\u2009", "\u2010"]),
+    st.integers(0, 70),
+    st.sampled_from(["", "é"]),
+)
+def test_the_quick_look_reaches_as_far_as_numbers_do(
+    number: tuple[str, tuple[int, int]], gap: str, before: int, behind: str
+) -> None:
+    """However widely they are written, and wherever in the bytes they begin."""
+    characters, (together, most) = number
+    written = (gap * most).join([characters[:together], *characters[together:]])
+    text = f"{'x' * before} {written} {behind}"
+    masked = mask_text(text)
+    assert masked != text or re.search("[A-Z]{3}", characters)  # letters far apart hide an IBAN
+    assert mask_column(pa.chunked_array([[text]])).to_pylist() == [masked]
+
+
+def test_prose_with_the_check_digits_of_an_iban_is_none() -> None:
+    """One text in 97 has them by chance."""
+    texts = [f"We met at {number} 3000 the first of 17 and of 2500 more." for number in range(10, 100)]
+    assert [mask_text(text) for text in texts] == texts
+
+
+def test_rows_that_change_stand_where_they_stood() -> None:
+    rows = ["plain", "a@b.co", "c@d.co", None, "plain", None, "e@f.co"]
+    expected = ["plain", EMAIL, EMAIL, None, "plain", None, EMAIL]
+    for start in range(len(rows)):
+        column = pa.chunked_array([pa.array(rows, pa.string()).slice(start)])
+        assert mask_column(column).to_pylist() == expected[start:]
+        assert mask_column(column, names=True).to_pylist() == expected[start:]
 
 
 def test_json_stays_json() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_pipeline.monitoring import (
@@ -81,12 +81,17 @@ def sampled(
         return sample_of(project, store, "toy", MONDAY.date(), PRODUCTION, now)
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """What is drawn where everything arrives at once and in order."""
+    return sampled(tmp_path_factory.mktemp("whole"), [(EVENTS, FEEDBACK)])
+
+
+@settings(max_examples=6)
 @given(st.integers(0, 2**32), st.integers(1, 5))
 def test_no_order_no_repetition_and_no_delay_changes_a_sample(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, parts: int
+    tmp_path_factory: pytest.TempPathFactory, whole: Sample, seed: int, parts: int
 ) -> None:
-    expected = sampled(tmp_path_factory.mktemp("whole"), [(EVENTS, FEEDBACK)])
     chance = random.Random(seed)
     deliveries: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = [([], []) for _ in range(parts)]
     for row in EVENTS:
@@ -99,9 +104,9 @@ def test_no_order_no_repetition_and_no_delay_changes_a_sample(
         chance.shuffle(events)
         chance.shuffle(feedback)
     found = sampled(tmp_path_factory.mktemp("parts"), deliveries)
-    assert drawn(found) == drawn(expected)
-    assert found.info.population == expected.info.population
-    assert found.table.equals(expected.table)
+    assert drawn(found) == drawn(whole)
+    assert found.info.population == whole.info.population
+    assert found.table.equals(whole.table)
     assert found.info.closed
 
 
