@@ -18,14 +18,14 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests import vectors
+from eval_pipeline_tests import scores, vectors
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, forget_own_suites, instance_in
 
 # How long an example takes says more about the machine than about the code. The examples are the same in
 # every run, so that what is red stays red; `--hypothesis-profile explore` looks for others.
-settings.register_profile("patient", deadline=None, derandomize=True)
+settings.register_profile("patient", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("quick", settings.get_profile("patient"), max_examples=20)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("patient")
@@ -37,31 +37,42 @@ TEXT_TOY = TOY.with_name("text_toy")
 SLOW = (
     "test_all_versions.py",
     "test_wheel.py",
-    "cli/test_commands.py",
-    "test_ui.py",
-    "test_soak.py",
-    "test_hostile.py",
-    "automation/test_schedules.py",
-    "automation/test_daemon.py",
-    "cli/test_gate.py",
+    "test_cluster.py",
     "cli/test_gate_lines.py",
-    "test_one_evaluation.py",
-    "engines/test_kills.py",
-    "engines/test_metered.py",
-    "test_own_task.py",
-    "cli/test_review.py",
+    "cli/test_gate.py",
+    "test_ui.py",
+    "cli/test_commands.py",
+    "test_hostile.py",
+    "test_soak.py",
+    "stages/test_shards.py",
     "reports/page/test_report.py",
+    "engines/test_metered.py",
+    "orchestration/test_assets.py",
+    "automation/test_daemon.py",
+    "test_own_task.py",
+    "test_one_evaluation.py",
+    "orchestration/test_moving.py",
+    "automation/test_schedules.py",
+    "cli/test_review.py",
+    "cli/test_prompt.py",
+    "store/test_sharing.py",
+    "test_outage.py",
+    "engines/test_faults.py",
+    "engines/test_kills.py",
+    "decisions/test_approvals.py",
+    "investigation/test_hypotheses.py",
+    "test_isolation.py",
+    "hosting/test_rows.py",
+    "comparison/test_chosen_test.py",
     "engines/test_journal.py",
     "scoring/test_probing.py",
     "test_broken_suite.py",
     "hosting/test_factory.py",
-    "hosting/test_rows.py",
     "hosting/test_component.py",
     "hosting/test_holding.py",
     "test_examples.py",
     "decisions/test_pruning.py",
     "engines/test_postgres.py",
-    "comparison/test_chosen_test.py",
     "decisions/test_changed_code.py",
     "decisions/test_measure.py",
     "decisions/test_laid_over.py",
@@ -75,7 +86,6 @@ SLOW = (
     "monitoring/test_ingesting.py",
     "cli/test_events.py",
     "orchestration/test_production.py",
-    "engines/test_faults.py",
     "engines/test_local.py",
     "engines/test_limits.py",
     "engines/test_connections.py",
@@ -83,7 +93,6 @@ SLOW = (
     "engines/test_buckets.py",
     "cli/test_journal.py",
     "cli/test_completing.py",
-    "cli/test_prompt.py",
     "cli/test_investigate.py",
     "cli/test_run.py",
     "cli/test_report.py",
@@ -94,42 +103,33 @@ SLOW = (
     "cli/test_dashboard.py",
     "reports/page/test_dashboard.py",
     "decisions/test_survey.py",
-    "orchestration/test_assets.py",
     "orchestration/test_active_version.py",
     "orchestration/test_dagster_private.py",
     "orchestration/test_dashboard.py",
     "orchestration/test_heritage_summary.py",
     "orchestration/test_io_manager.py",
-    "decisions/test_approvals.py",
     "decisions/test_objections.py",
     "asking/test_adaptive.py",
     "asking/test_judge.py",
     "asking/test_questions.py",
     "stages/test_samples.py",
-    "stages/test_shards.py",
     "workers/test_dask_cluster.py",
     "workers/test_own_processes.py",
     "automation/test_alerts.py",
     "automation/test_pages.py",
     "automation/test_sensors.py",
     "comparison/test_trends.py",
-    "investigation/test_hypotheses.py",
     "investigation/test_vocabulary.py",
     "statistics/test_simulation.py",
     "store/test_database.py",
     "store/test_objects.py",
     "store/test_pointers.py",
-    "store/test_sharing.py",
     "decisions/test_moving.py",
-    "orchestration/test_moving.py",
-    "test_cluster.py",
     "store/test_history.py",
     "suites/grounded_qa/test_files.py",
     "suites/review/test_report.py",
     "test_imports.py",
-    "test_isolation.py",
     "test_serving.py",
-    "test_outage.py",
     "test_own_code.py",
     "test_toy_suite.py",
     "improvement/test_accepting.py",
@@ -171,6 +171,7 @@ SLOW = (
 Those that take longest come first: whatever begins last is what everybody waits for. Those that look at the
 house of all versions come when somebody has built it.
 """
+PLACES = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
 
 
 MEMORY = Path("/dev/shm")  # noqa: S108
@@ -194,16 +195,14 @@ def work_in_memory() -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import the slow modules where they are left out."""
-    slow = {Path(__file__).parent / name for name in SLOW}
-    return True if config.option.markexpr == "not slow" and collection_path in slow else None
+    return True if config.option.markexpr == "not slow" and collection_path in PLACES else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow modules, and put the slowest first."""
-    places = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    items.sort(key=lambda item: PLACES.get(item.path, len(PLACES)))
     for item in items:
-        if item.path in places:
+        if item.path in PLACES:
             item.add_marker(pytest.mark.slow)
 
 
@@ -216,25 +215,31 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Where all workers keep what takes long: what probes scored, by all that it rests on, and vectors."""
+    """Where all workers keep what takes long: what probes found, by all that it rests on; vectors; scores."""
     base = tmp_path_factory.getbasetemp()
     folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     _SHARED.append(folder / "probes")
-    for each in (_SHARED[0], folder / "vectors"):
+    for each in (_SHARED[0], folder / "vectors", folder / "scores"):
         each.mkdir(exist_ok=True)
     os.environ[vectors.FOLDER] = str(folder / "vectors")
     vectors.share_vectors()
+    os.environ[scores.FOLDER] = str(folder / "scores")
+    scores.share_scores()
 
 
 _SHARED: list[Path] = []
 
 
-def copy_project(root: Path) -> Project:
-    """A copy of this repository's golden sets, prompts and engines, with a state folder of its own."""
+def copy_project(root: Path, *suites: str) -> Project:
+    """A copy of this repository's golden sets, prompts and engines, with a state folder of its own.
+
+    Of some suites or of all; whatever runs in it builds and surveys those that it has.
+    """
     (root / ".eval").mkdir(parents=True)
     (root / ".eval" / "probes").symlink_to(_SHARED[0])
     for name in ("golden", "prompts"):
-        shutil.copytree(REPOSITORY / name, root / name)
+        for suite in suites or ("",):
+            shutil.copytree(REPOSITORY / name / suite, root / name / suite)
     for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
         shutil.copy(REPOSITORY / name, root / name)
     return Project(root, root / ".eval")
@@ -264,7 +269,13 @@ def house() -> House:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A copy of this project that a test may break."""
+    """A copy of this project that a test may break, with the decomposition suite alone."""
+    return copy_project(tmp_path / "project", "decomposition")
+
+
+@pytest.fixture
+def whole_project(tmp_path: Path) -> Project:
+    """A copy of this project that a test may break, with every suite."""
     return copy_project(tmp_path / "project")
 
 

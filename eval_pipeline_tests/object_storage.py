@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import threading
 import time
@@ -14,6 +15,8 @@ from unittest import mock
 import pytest
 
 BUCKET = "evaluations"
+_FOLDERS = itertools.count(1)
+"""Servers of one process have the same objects, so that no two of them may use a folder."""
 Environment = dict[str, Any]
 Respond = Callable[..., Callable[[bytes], object]]
 Application = Callable[[Environment, Respond], Iterable[bytes]]
@@ -63,7 +66,6 @@ class S3:
     def __init__(self, port: int, faults: Faulty) -> None:
         self.address = f"http://127.0.0.1:{port}"
         self.faults = faults
-        self._folders = 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -77,8 +79,7 @@ class S3:
 
     def new_folder(self) -> str:
         """The URL of a folder that is empty."""
-        self._folders += 1
-        return f"s3://{BUCKET}/folder-{self._folders}"
+        return f"s3://{BUCKET}/folder-{next(_FOLDERS)}"
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -117,6 +118,20 @@ def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProc
         main()
     forget_own_suites()
     return subprocess.CompletedProcess(given, int(exited.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def computed_once(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[Any]:
+    """Let a function of a module give again what it gave first, for tests that show the same thing twice."""
+    compute = getattr(module, name)
+    computed: list[Any] = []
+
+    def once(*given: Any) -> Any:
+        if not computed:
+            computed.append(compute(*given))
+        return computed[0]
+
+    monkeypatch.setattr(module, name, once)
+    return computed
 
 
 def forget_own_suites() -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
-from unittest import mock
 
 import msgspec
 import pytest
 from rich.cells import cell_len
 
 from eval_pipeline.answers import recorded_line
+from eval_pipeline.cli import compare
 from eval_pipeline.numbers import number
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
@@ -21,7 +20,7 @@ from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.browsing import CHROMIUM, Watched, browser, nodes_of
 from eval_pipeline_tests.conftest import REPOSITORY, House
-from eval_pipeline_tests.running import invoke
+from eval_pipeline_tests.running import computed_once, invoke
 
 SHIPPED = suite_names(Project(REPOSITORY, REPOSITORY / ".eval"))
 LEARNED = [f"heritage_{task}" for task in ("linking", "ner", "qa", "rag", "retrieval", "typing")]
@@ -109,9 +108,11 @@ def test_comparisons_fit_a_screen(house: House, suite: str) -> None:
     first, *_, last = versions_in(project.prompts(suite))
     for against in ("baseline", first):
         asked = ("compare", suite, "--prompt", last, "--against", against)
-        with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
+        with pytest.MonkeyPatch.context() as patched:
+            computed_once(patched, compare, "_compare")
+            whole = invoke(project, *asked).stdout
+            patched.setenv("COLUMNS", "80")
             narrow = invoke(project, *asked).stdout
-        whole = invoke(project, *asked).stdout
         assert max(map(cell_len, narrow.splitlines())) <= 80, (suite, against)
         assert sorted(set(narrow.split())) == sorted(set(whole.split())), (suite, against)
         assert not re.search(r"\d$\s*^\s*(%|pp|points)", narrow, re.MULTILINE), (suite, against)

@@ -27,7 +27,7 @@ from eval_pipeline.store import Store
 from eval_pipeline.suite import Ratio, Sums, all_metrics, quantities
 from eval_pipeline.suites import find_suite, suite_names
 from eval_pipeline_tests.conftest import REPOSITORY, House
-from eval_pipeline_tests.running import environment, invoke
+from eval_pipeline_tests.running import computed_once, environment, invoke
 
 SHIPPED = suite_names(Project(REPOSITORY, REPOSITORY / ".eval"))
 NOTEBOOK = REPOSITORY / "examples" / "results.ipynb"
@@ -211,11 +211,14 @@ def test_answers_and_diagnoses_are_those_on_disk(evaluated: Evaluated, suite: st
 
 @pytest.mark.parametrize("against", ["baseline", "version"])
 @pytest.mark.parametrize("suite", SHIPPED)
-def test_a_comparison_is_that_of_compare(evaluated: Evaluated, suite: str, against: str) -> None:
+def test_a_comparison_is_that_of_compare(
+    evaluated: Evaluated, suite: str, against: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     active, other = evaluated.versions(suite)
     named = "baseline" if against == "baseline" else active
     done = invoke(evaluated.project, "compare", suite, "--prompt", other, "--against", named, "--json")
     report = json.loads(done.stdout)
+    computed = computed_once(monkeypatch, frames, "_compared")
     frame = frames.comparison(suite, other, named, project=evaluated.project)
     assert set(frame["version"]) == {other}
     assert set(frame["against"]) == {report["before"]}
@@ -245,6 +248,7 @@ def test_a_comparison_is_that_of_compare(evaluated: Evaluated, suite: str, again
         assert {name: plain(row[name]) for name in each} == each
         assert row["action"] is pd.NA
     picture = frames.comparison_svg(suite, other, named, project=evaluated.project)
+    assert len(computed) == 1
     assert picture.count("<rect") > sum(whole["gated"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,6 +21,9 @@ from eval_pipeline.scoring import context_for
 from eval_pipeline.stages import Workbench, load_golden
 from eval_pipeline.store import GoldenTable
 from eval_pipeline.suites import find_suite, suite_names
+from eval_pipeline_tests.conftest import copy_project
+
+MOST_CASES = 60
 
 
 class Listener:
@@ -53,9 +57,19 @@ def ask(project: Project, name: str, golden: GoldenTable) -> list[dict[str, Any]
     return heard
 
 
+def some_of(table: Path, file: Path) -> Path:
+    """Some cases of a golden set, from its beginning to its end: all are prepared and rendered alike."""
+    rows = pq.read_table(table)
+    step = -(-rows.num_rows // MOST_CASES)
+    pq.write_table(rows.take(list(range(0, rows.num_rows, step))), file)
+    return file
+
+
 @pytest.mark.parametrize("name", suite_names(Project.find()))
-def test_an_engine_hears_the_same_when_the_expectations_are_gone(project: Project, name: str) -> None:
+def test_an_engine_hears_the_same_when_the_expectations_are_gone(tmp_path: Path, name: str) -> None:
+    project = copy_project(tmp_path / "project", name)
     table = load_golden(Workbench(project, find_suite(project, name))).table
+    table = replace(table, path=some_of(table.path, project.state / "some.parquet"))
     with_answers = ask(project, name, table)
     bare = project.state / "bare.parquet"
     pq.write_table(pq.read_table(table.path).drop_columns(["expected", "attributes", "case_hash"]), bare)

@@ -65,7 +65,7 @@ class Shown(NamedTuple):
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
     """Two candidates, touched by a change, through one gate; beside them an active version, by its gates."""
     folder = tmp_path_factory.mktemp("one")
-    project = copy_project(folder / "project")
+    project = copy_project(folder / "project", *CANDIDATES)
     (project.root / ".gitignore").write_text(".eval/\n")
     git(project, "init", "--quiet")
     commit(project)

@@ -50,10 +50,7 @@ REPORTS_PORT = free_port()
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which every version of a suite was evaluated by the command line."""
-    project = copy_project(tmp_path_factory.mktemp("ui") / "project")
-    for folder in project.prompts("decomposition").parent.iterdir():
-        if folder.name != "decomposition":  # the daemon would evaluate them meanwhile
-            shutil.rmtree(folder)
+    project = copy_project(tmp_path_factory.mktemp("ui") / "project", "decomposition")
     note_address(project.state, f"http://127.0.0.1:{REPORTS_PORT}")  # as if the UI had been there before
     done = command(project, "run", "decomposition", "--prompt", "all")
     assert done.returncode == 1, done.stderr

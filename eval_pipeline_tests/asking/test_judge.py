@@ -33,7 +33,7 @@ from eval_pipeline.suite import UNJUDGED_RATE, Context, NoParameters, mean
 from eval_pipeline.suites.heritage_qa import SUITE
 from eval_pipeline.suites.heritage_qa.cases import GoldenEntry, to_case
 from eval_pipeline.suites.heritage_qa.judge import JUDGE
-from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.conftest import REPOSITORY, copy_project
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.running import invoke
 from eval_pipeline_tests.sources import Recorded, golden
@@ -97,6 +97,12 @@ class Court(NamedTuple):
 def shared() -> Iterator[FaultServer]:
     with fault_server() as server:
         yield server
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of this project with the suite that is looked at here."""
+    return copy_project(tmp_path / "project", SUITE.name)
 
 
 @pytest.fixture

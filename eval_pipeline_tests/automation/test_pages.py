@@ -86,12 +86,12 @@ def test_a_run_that_failed_writes_pages_as_well(toy: Project, cause: str) -> Non
         assert watch.look() == [DASHBOARD, *([WEEKLY] if cause else [])]
 
 
-def test_a_run_of_a_heritage_suite_makes_their_summary_anew(project: Project) -> None:
-    for name in set(suite_names(project)) - {"heritage_typing"}:
-        shutil.rmtree(project.golden(name))
-        shutil.rmtree(project.prompts(name))
-    with instance_in(project) as instance:
-        watch = Watch(project, instance)
+def test_a_run_of_a_heritage_suite_makes_their_summary_anew(whole_project: Project) -> None:
+    for name in set(suite_names(whole_project)) - {"heritage_typing"}:
+        shutil.rmtree(whole_project.golden(name))
+        shutil.rmtree(whole_project.prompts(name))
+    with instance_in(whole_project) as instance:
+        watch = Watch(whole_project, instance)
         assert watch.look() == [DASHBOARD]
         watch.finish(suite="heritage_typing")
         # A check has its own event beside the summary's.

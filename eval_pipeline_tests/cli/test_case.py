@@ -21,7 +21,7 @@ HOSTILE = "\x1b[31m\u202ered"
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Two trials of recorded answers; the second of a case would turn the screen red, or is an error."""
-    copied = copy_project(tmp_path_factory.mktemp("case") / "project")
+    copied = copy_project(tmp_path_factory.mktemp("case") / "project", "decomposition")
     lines = []
     for line in baseline_outputs(copied).read_text().splitlines():
         answer = json.loads(line)

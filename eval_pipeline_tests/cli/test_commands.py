@@ -28,7 +28,7 @@ def prompt_file(project: Project, version: str) -> Path:
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project in which every version has been evaluated."""
-    project = copy_project(tmp_path_factory.mktemp("commands") / "project")
+    project = copy_project(tmp_path_factory.mktemp("commands") / "project", "decomposition")
     done = command(project, "run", "decomposition", "--prompt", "all")
     assert done.returncode == 1, done.stderr  # v2.0 fails its gates
     return project
@@ -76,8 +76,9 @@ def test_run_evaluates_the_active_version_by_default(project: Project) -> None:
     assert Store(project.state).evaluation("decomposition", V12) is not None
 
 
-def test_recorded_answers_are_scored_on_all_cases(project: Project) -> None:
+def test_recorded_answers_are_scored_on_all_cases(tmp_path: Path) -> None:
     """Whoever wrote them learned nothing here: all 950 cases count."""
+    project = copy_project(tmp_path / "project", "heritage_typing")
     (answers,) = (project.golden("heritage_typing") / "baseline").glob("*.outputs.jsonl")
     version = "classify-custodian-v1.0"
     file = project.root / "recorded" / "heritage_typing" / f"{version}.jsonl"

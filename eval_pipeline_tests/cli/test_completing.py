@@ -22,11 +22,11 @@ V12, V20 = "decompose-concepts-v1.2", "decompose-concepts-v2.0"
 
 
 @pytest.fixture
-def here(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def here(whole_project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project in whose environment completion runs."""
     for name in (ROOT_VARIABLE, STATE_VARIABLE):
-        monkeypatch.setenv(name, environment(project)[name])
-    return project
+        monkeypatch.setenv(name, environment(whole_project)[name])
+    return whole_project
 
 
 def offered(*typed: str) -> list[str]:

@@ -54,9 +54,9 @@ def test_figures_fit_a_screen_and_every_row_says_what_it_is_of(
         assert max(map(cell_len, done.output.splitlines())) <= 80
 
 
-def test_every_suite_has_figures_or_says_that_it_has_no_events(project: Project) -> None:
-    for suite in suite_names(project):
-        shown = invoke(project, "production", suite)
+def test_every_suite_has_figures_or_says_that_it_has_no_events(whole_project: Project) -> None:
+    for suite in suite_names(whole_project):
+        shown = invoke(whole_project, "production", suite)
         assert (shown.returncode, shown.stderr) == (0, "")
         assert "has no events yet" in shown.stdout
-    assert invoke(project, "production", "decomposition", "--day", "x").returncode == 2
+    assert invoke(whole_project, "production", "decomposition", "--day", "x").returncode == 2

@@ -631,7 +631,8 @@ WORSE = "concept_recall fell 9.6 points"
 
 def test_a_version_that_is_worse_than_the_one_in_use_is_blocked(tmp_path: Path) -> None:
     """Better than the baseline, and yet a loss: as a new version, and as an edit of the active file."""
-    project = copy_project(tmp_path / "repository" / "project")  # below the root of its repository
+    root = tmp_path / "repository" / "project"  # below the root of its repository
+    project = copy_project(root, "decomposition")
     git(project, "init", "--quiet", "..")
     (project.root / ".gitignore").write_text(".eval/\n")
     commit(project)

@@ -19,7 +19,7 @@ SUITE, V20 = "heritage_typing", "classify-custodian-v2.0"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    copied = copy_project(tmp_path_factory.mktemp("report") / "project")
+    copied = copy_project(tmp_path_factory.mktemp("report") / "project", SUITE)
     evaluated(copied, SUITE, V20)
     return copied
 

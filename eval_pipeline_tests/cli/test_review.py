@@ -18,10 +18,17 @@ from eval_pipeline.project import Project
 from eval_pipeline.scoring import context_for
 from eval_pipeline.store import Store
 from eval_pipeline.suites.review import SUITE
+from eval_pipeline_tests.conftest import copy_project
 
 VERSION = "review-document-v1.1"
 TASK = "rate-limiter-code"
 SECONDS = 60
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of this project with the suite that is looked at here."""
+    return copy_project(tmp_path / "project", SUITE.name)
 
 
 def evaluated(project: Project) -> None:

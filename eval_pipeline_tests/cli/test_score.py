@@ -255,10 +255,10 @@ def test_people_get_a_table(project: Project, golden: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("own", [False, True])
 def test_second_annotations_of_the_project_say_nothing_about_another_golden_set(
-    project: Project, tmp_path: Path, own: bool
+    whole_project: Project, tmp_path: Path, own: bool
 ) -> None:
     """Cases with ids of the project's, labelled otherwise: only annotations that lie beside them count."""
-    second = project.golden("heritage_typing") / "references" / "second-annotation.tsv"
+    second = whole_project.golden("heritage_typing") / "references" / "second-annotation.tsv"
     names = [line.split("\t")[0] for line in second.read_text().splitlines()[1:6]]
     folder = tmp_path / "foreign"
     (folder / "cases").mkdir(parents=True)
@@ -270,7 +270,7 @@ def test_second_annotations_of_the_project_say_nothing_about_another_golden_set(
     outputs = tmp_path / "outputs.jsonl"
     lines = [json.dumps({"case_id": name, "output": {"type": "B"}}) for name in names]
     outputs.write_text("\n".join(lines) + "\n")
-    done = invoke(project, "score", "heritage_typing", "--golden", folder, "--outputs", outputs)
+    done = invoke(whole_project, "score", "heritage_typing", "--golden", folder, "--outputs", outputs)
     assert done.returncode == 0, done.stderr
     said = next(line for line in done.stderr.splitlines() if "annotator_agreement" in line)
     if own:

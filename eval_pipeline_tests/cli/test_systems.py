@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
-from eval_pipeline.loading import family, suite_names
+from eval_pipeline.loading import family
 from eval_pipeline.project import Project
+from eval_pipeline_tests.conftest import copy_project
 from eval_pipeline_tests.running import invoke
 
 
 @pytest.fixture
-def two(project: Project) -> Project:
+def two(tmp_path: Path) -> Project:
     """A project with two suites of the family, and one beside them."""
-    for name in set(suite_names(project)) - {"heritage_linking", "heritage_typing", "review"}:
-        shutil.rmtree(project.golden(name))
-        shutil.rmtree(project.prompts(name))
-    return project
+    return copy_project(tmp_path / "project", "heritage_linking", "heritage_typing", "review")
 
 
 def test_systems_stand_side_by_side_with_their_targets(two: Project) -> None:

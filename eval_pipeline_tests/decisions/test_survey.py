@@ -20,9 +20,9 @@ def toy_of(project: Project) -> SuiteSurvey:
     return found
 
 
-def test_every_shipped_suite_is_there_and_was_never_evaluated(project: Project) -> None:
-    found = survey_of(project)
-    assert [each.name for each in found.suites] == suite_names(project)
+def test_every_shipped_suite_is_there_and_was_never_evaluated(whole_project: Project) -> None:
+    found = survey_of(whole_project)
+    assert [each.name for each in found.suites] == suite_names(whole_project)
     assert found.gone == ()
     for each in found.suites:
         assert each.suite is not None

@@ -122,14 +122,16 @@ def test_a_broken_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "rate"), [("span_labeling", 10), ("suggestions", 20), ("optimization", 5)])
-def test_a_suite_may_say_how_often_endpoints_are_asked(project: Project, name: str, rate: float) -> None:
+def test_a_suite_may_say_how_often_endpoints_are_asked(
+    whole_project: Project, name: str, rate: float
+) -> None:
     entry: dict[str, object] = {"kind": "endpoint", "url": "http://127.0.0.1:9/v1", "model": "m"}
-    suite = find_suite(project, name)
-    version = active_versions(suite, project.prompts(name))[0]
+    suite = find_suite(whole_project, name)
+    version = active_versions(suite, whole_project.prompts(name))[0]
     for own, expected in (({}, rate), ({name: {"requests_per_minute": 99}}, 99)):
         engines = {"default": "e", "engines": {"e": {**entry, "suites": own}}}
-        project.engines_file.write_text(yaml.safe_dump(engines))
-        opened = stages.prepare_asking(stages.Workbench(project, suite), version).engine
+        whole_project.engines_file.write_text(yaml.safe_dump(engines))
+        opened = stages.prepare_asking(stages.Workbench(whole_project, suite), version).engine
         assert isinstance(opened, MeteredEngine)
         assert opened.limits.scopes[1].requests_per_minute == expected
 

@@ -172,8 +172,8 @@ def claim_and_record(url: str, owner: str, keys: list[str]) -> list[str]:
     return claimed
 
 
-def test_eight_processes_share_two_thousand_calls(journal_url: str, processes: ProcessPoolExecutor) -> None:
-    keys = [f"key-{number}" for number in range(2000)]
+def test_eight_processes_share_eight_hundred_calls(journal_url: str, processes: ProcessPoolExecutor) -> None:
+    keys = [f"key-{number}" for number in range(800)]
     claimed = at_once(processes, 8, claim_and_record, journal_url, keys)
     assert sorted(key for each in claimed for key in each) == sorted(keys)
     with Journal.open(journal_url) as journal:

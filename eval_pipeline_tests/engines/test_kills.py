@@ -9,8 +9,8 @@ from benchmarks.kills import Plan, Trouble, plans, promise, run_and_kill
 
 def test_a_run_that_is_killed_again_and_again_loses_nothing() -> None:
     told: list[str] = []
-    run_and_kill(kills=4, cases=60, trials=2, seed=7, say=told.append)
-    assert sum("killed" in line for line in told) >= 3
+    run_and_kill(kills=3, cases=40, trials=2, seed=7, say=told.append)
+    assert sum("killed" in line for line in told) >= 2
 
 
 def test_every_phase_is_hit() -> None:

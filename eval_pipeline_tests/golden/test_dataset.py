@@ -54,16 +54,16 @@ def test_every_problem_is_named(tmp_path: Path) -> None:
     assert all(line for line, _ in problems)
 
 
-def test_golden_check_and_the_asset_show_it(project: Project) -> None:
-    for name in family(project, "heritage"):
-        assert (project.golden(name) / DATASET_FILE).is_file()
-    done = invoke(project, "golden", "check", "heritage_typing")
+def test_golden_check_and_the_asset_show_it(whole_project: Project) -> None:
+    for name in family(whole_project, "heritage"):
+        assert (whole_project.golden(name) / DATASET_FILE).is_file()
+    done = invoke(whole_project, "golden", "check", "heritage_typing")
     assert "  dataset: Heritage Custodian Evaluation: custodian types v1.0, 20" in done.stdout
     assert "  variety: " in done.stdout
-    loaded = load_golden(Workbench(project, find_suite(project, "heritage_typing")))
+    loaded = load_golden(Workbench(whole_project, find_suite(whole_project, "heritage_typing")))
     assert loaded.dataset is not None
-    file = project.golden("heritage_typing") / DATASET_FILE
+    file = whole_project.golden("heritage_typing") / DATASET_FILE
     file.write_text("name: x\n")
-    done = invoke(project, "golden", "check", "heritage_typing")
+    done = invoke(whole_project, "golden", "check", "heritage_typing")
     assert done.returncode == 2
     assert "created_date: is missing" in done.stderr

@@ -168,7 +168,7 @@ def test_what_is_wrong_in_one_place_for_several_reasons_is_told_together() -> No
 def test_one_engine_alone_cannot_make_a_golden_case_suspect() -> None:
     ground = ground_of("heritage_typing")
     chance = random.Random(2)
-    wrong = spoil_some(chance, ground, some_cases(chance, ground, 0.05), planting.swapped)
+    wrong = spoil_some(chance, ground, some_cases(chance, ground, 0.2), planting.swapped)
     others = [Other(f"v{number}", "", ground.observations(wrong, 1)) for number in range(3)]
     (golden,) = [each for each in ground.hypotheses(wrong, 1, others) if each.cause == "golden"]
     assert not golden.certain

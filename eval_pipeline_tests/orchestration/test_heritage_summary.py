@@ -41,31 +41,31 @@ def test_it_has_the_keys_of_the_document_in_its_order() -> None:
     assert list(SOURCES) == DOCUMENT_KEYS
 
 
-def test_a_suite_that_was_not_evaluated_is_missing_and_never_passes(project: Project) -> None:
-    entries = summarize_heritage(project, Store(project.state))
+def test_a_suite_that_was_not_evaluated_is_missing_and_never_passes(whole_project: Project) -> None:
+    entries = summarize_heritage(whole_project, Store(whole_project.state))
     assert [entry.key for entry in entries] == DOCUMENT_KEYS
     assert all(entry.missing and not entry.met and entry.value is None for entry in entries)
     assert "✗ missing" in table(summary_table(entries))
-    with instance_in(project) as instance:
-        result = materialize(project, instance)
+    with instance_in(whole_project) as instance:
+        result = materialize(whole_project, instance)
     (check,) = result.get_asset_check_evaluations()
     assert not check.passed
     assert check.check_name == TARGETS_MET
     assert "qa_faithfulness: not evaluated" in str(check.description)
 
 
-def test_it_shows_what_was_evaluated(project: Project) -> None:
-    with instance_in(project) as instance:
-        evaluated = run_chain(project, instance, "heritage_qa", "answer-questions-v1.1")
+def test_it_shows_what_was_evaluated(whole_project: Project) -> None:
+    with instance_in(whole_project) as instance:
+        evaluated = run_chain(whole_project, instance, "heritage_qa", "answer-questions-v1.1")
         assert evaluated.success
-        result = materialize(project, instance)
+        result = materialize(whole_project, instance)
     evaluation: Evaluation = evaluated.output_for_node("heritage_qa__metrics")
     (event,) = result.get_asset_materialization_events()
     shown = event.materialization.metadata
     for key, metric in (("qa_faithfulness", "faithfulness"), ("qa_relevance", "relevance_index")):
         assert shown[key].value == evaluation.summary.metrics[metric].value
     assert "ner_f1_strict" not in shown
-    found = {entry.key: entry for entry in summarize_heritage(project, Store(project.state))}
+    found = {entry.key: entry for entry in summarize_heritage(whole_project, Store(whole_project.state))}
     assert found["qa_faithfulness"].met
     assert found["qa_faithfulness"].version == "answer-questions-v1.1"
 

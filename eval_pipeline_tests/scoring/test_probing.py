@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from eval_pipeline.reports import probe_section
 from eval_pipeline.scoring import probe_suite
 from eval_pipeline.stages import Workbench, load_golden, probe_golden
 from eval_pipeline.suites import find_suite, suite_names
-from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.conftest import REPOSITORY, copy_project
 
 DOCS = (REPOSITORY / "docs" / "suites.md").read_text()
 GATES = {"right": Gate(fail="< 0.8", passes=">= 0.8"), "error_rate": ERROR_GATE}
@@ -88,8 +89,9 @@ def test_of_very_many_cases_some_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("name", suite_names(Project.find()))
-def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(project: Project, name: str) -> None:
+def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(tmp_path: Path, name: str) -> None:
     """`eval-pipeline golden probe --docs docs/suites.md` writes the tables."""
+    project = copy_project(tmp_path / "project", name)
     suite = find_suite(project, name)
     bench = Workbench(project, suite)
     probed = probe_golden(bench, load_golden(bench).table)

@@ -18,7 +18,7 @@ SUITE, V20 = "decomposition", "decompose-concepts-v2.0"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    copied = copy_project(tmp_path_factory.mktemp("exhibits") / "project")
+    copied = copy_project(tmp_path_factory.mktemp("exhibits") / "project", "decomposition")
     evaluated(copied, SUITE, V20)
     return copied
 
@@ -63,7 +63,7 @@ def test_a_prompt_that_changed_since_is_not_passed_off_as_the_one_that_was_asked
 
 def test_a_template_that_cannot_be_rendered_leaves_the_rest_to_be_looked_at(tmp_path: Path) -> None:
     """The embedded engine reads no prompt, so that only the first one is tried when it is asked."""
-    project = copy_project(tmp_path / "project")
+    project = copy_project(tmp_path / "project", "decomposition")
     path = project.prompts(SUITE) / f"{V20}.md"
     path.write_text(path.read_text() + "{{ 1 // (topic == 'Algorithmic Fairness') }}")
     evaluated(project, SUITE, V20)

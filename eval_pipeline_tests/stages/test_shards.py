@@ -31,6 +31,7 @@ from eval_pipeline.stages.shard_work import AskTask, Worked, ask_shard
 from eval_pipeline.store import AnswerTable, database_url, merged_scores
 from eval_pipeline.suites.decomposition import SUITE
 from eval_pipeline.workers import Shards
+from eval_pipeline_tests.conftest import copy_project
 from eval_pipeline_tests.engines.fault_server import FaultServer, fault_server
 from eval_pipeline_tests.engines.test_metered import PROMPT, configure, write_cases
 from eval_pipeline_tests.sharding import (
@@ -60,7 +61,8 @@ def left_over(project: Project) -> list[Path]:
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", shipped_names())
-def test_every_suite_gives_the_same_numbers_in_shards_of_three(project: Project, name: str) -> None:
+def test_every_suite_gives_the_same_numbers_in_shards_of_three(tmp_path: Path, name: str) -> None:
+    project = copy_project(tmp_path / "project", name)
     suite = find_suite(project, name)
     (version, *_) = active_versions(suite, project.prompts(name))
     whole = evaluate(project, suite, version, SOME)
@@ -70,7 +72,8 @@ def test_every_suite_gives_the_same_numbers_in_shards_of_three(project: Project,
 
 
 @pytest.mark.parametrize("name", ["decomposition", "heritage_typing"])
-def test_processes_give_the_same_numbers(project: Project, name: str) -> None:
+def test_processes_give_the_same_numbers(tmp_path: Path, name: str) -> None:
+    project = copy_project(tmp_path / "project", name)
     suite = find_suite(project, name)
     (version, *_) = active_versions(suite, project.prompts(name))
     whole = evaluate(project, suite, version, SOME)
@@ -210,8 +213,9 @@ def with_another_resource(project: Project, suite: str) -> None:
 
 
 def test_what_a_run_left_is_not_taken_once_a_resource_is_another(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    project = copy_project(tmp_path / "project", "grounded_qa")
     suite = find_suite(project, "grounded_qa")
     (version, *_) = active_versions(suite, project.prompts("grounded_qa"))
     cut(project, processes=1, cases=3)
@@ -226,7 +230,8 @@ def test_what_a_run_left_is_not_taken_once_a_resource_is_another(
     assert left_over(project) == kept  # what is put together is deleted
 
 
-def test_a_worker_with_other_resources_is_refused(project: Project) -> None:
+def test_a_worker_with_other_resources_is_refused(tmp_path: Path) -> None:
+    project = copy_project(tmp_path / "project", "grounded_qa")
     suite = find_suite(project, "grounded_qa")
     (version, *_) = active_versions(suite, project.prompts("grounded_qa"))
     bench = stages.Workbench(project, suite)

@@ -18,15 +18,15 @@ SYSTEMS = {
 }
 
 
-def test_suites_say_which_systems_they_have(project: Project) -> None:
-    found = {name: systems_of(find_suite(project, name)) for name in shipped_names()}
+def test_suites_say_which_systems_they_have(whole_project: Project) -> None:
+    found = {name: systems_of(find_suite(whole_project, name)) for name in shipped_names()}
     assert {name: systems for name, systems in found.items() if systems} == SYSTEMS
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_every_system_is_scored_on_the_cases_that_were_held_out(project: Project, name: str) -> None:
-    suite = find_suite(project, name)
-    bench = Workbench(project, suite)
+def test_every_system_is_scored_on_the_cases_that_were_held_out(whole_project: Project, name: str) -> None:
+    suite = find_suite(whole_project, name)
+    bench = Workbench(whole_project, suite)
     systems = compare_systems(bench)
     assert tuple(each.name for each in systems) == SYSTEMS[name]
     assert [each.in_use for each in systems].count(True) == 1
@@ -36,16 +36,16 @@ def test_every_system_is_scored_on_the_cases_that_were_held_out(project: Project
         assert {gate.metric for gate in each.summary.gates} == bench.gates.keys()
 
 
-def test_the_system_in_use_has_the_numbers_of_the_active_version(project: Project) -> None:
-    suite = find_suite(project, "heritage_typing")
-    with instance_in(project) as instance:
-        evaluated = run_chain(project, instance, suite.name, "classify-custodian-v1.1")
+def test_the_system_in_use_has_the_numbers_of_the_active_version(whole_project: Project) -> None:
+    suite = find_suite(whole_project, "heritage_typing")
+    with instance_in(whole_project) as instance:
+        evaluated = run_chain(whole_project, instance, suite.name, "classify-custodian-v1.1")
     metrics = evaluated.output_for_node("heritage_typing__metrics").summary.metrics
-    (system,) = compare_systems(Workbench(project, suite))
+    (system,) = compare_systems(Workbench(whole_project, suite))
     assert {name: each.value for name, each in system.summary.metrics.items()} == {
         name: each.value for name, each in metrics.items()
     }
 
 
-def test_a_suite_without_a_choice_has_no_systems(project: Project) -> None:
-    assert compare_systems(Workbench(project, find_suite(project, "review"))) == []
+def test_a_suite_without_a_choice_has_no_systems(whole_project: Project) -> None:
+    assert compare_systems(Workbench(whole_project, find_suite(whole_project, "review"))) == []

@@ -23,9 +23,9 @@ def record(project: Project) -> Path:
     return project.golden("decomposition") / "baseline" / "decompose-concepts.json"
 
 
-def test_those_that_are_shipped_are_as_they_were_promoted(project: Project) -> None:
-    for suite in suite_names(project):
-        assert read_baselines(project.golden(suite)), suite
+def test_those_that_are_shipped_are_as_they_were_promoted(whole_project: Project) -> None:
+    for suite in suite_names(whole_project):
+        assert read_baselines(whole_project.golden(suite)), suite
 
 
 def other_number(content: dict[str, Any]) -> None:

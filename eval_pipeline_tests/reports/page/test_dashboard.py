@@ -82,12 +82,12 @@ def page(opened: Browser, written: Path) -> Iterator[Page]:
     assert [text for text in said if text != "data:,"] == []
 
 
-def test_every_shipped_suite_appears_and_was_never_evaluated(project: Project) -> None:
-    text = dashboard(survey_of(project), Links(project.state, project.state))
-    for name in suite_names(project):
+def test_every_shipped_suite_appears_and_was_never_evaluated(whole_project: Project) -> None:
+    text = dashboard(survey_of(whole_project), Links(whole_project.state, whole_project.state))
+    for name in suite_names(whole_project):
         assert f'id="suite-{name}"' in text
         assert f"eval-pipeline run {name} --prompt" in text
-    assert text.count("✗ was never evaluated") >= len(suite_names(project))
+    assert text.count("✗ was never evaluated") >= len(suite_names(whole_project))
 
 
 def test_it_can_be_read_without_scripts_and_says_what_is_left_out(written: Path) -> None:

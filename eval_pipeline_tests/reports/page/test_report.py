@@ -43,7 +43,7 @@ class Made(NamedTuple):
 @pytest.fixture(scope="module")
 def blocked(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """The report on a version that is blocked."""
-    project = copy_project(tmp_path_factory.mktemp("page") / "project")
+    project = copy_project(tmp_path_factory.mktemp("page") / "project", "decomposition")
     findings = evaluated(project, "decomposition", V20)
     file = project.root / "report.html"
     file.write_text(report_page(findings))
@@ -220,11 +220,13 @@ def test_a_metric_leads_to_its_cases_and_back(watched: Watched, blocked: Made) -
     expect(page.locator("#metric-concept_recall")).to_be_in_viewport()
 
 
-def test_a_cell_of_the_confusion_matrix_leads_to_its_cases(watched: Watched, project: Project) -> None:
-    (outputs,) = (project.golden("heritage_typing") / "baseline").glob("*.outputs.jsonl")
-    file = project.root / "page.html"
-    golden = project.golden("heritage_typing")
-    invoke(project, "score", "heritage_typing", "--golden", golden, "--outputs", outputs, "--report", file)
+def test_a_cell_of_the_confusion_matrix_leads_to_its_cases(watched: Watched, whole_project: Project) -> None:
+    (outputs,) = (whole_project.golden("heritage_typing") / "baseline").glob("*.outputs.jsonl")
+    file = whole_project.root / "page.html"
+    golden = whole_project.golden("heritage_typing")
+    invoke(
+        whole_project, "score", "heritage_typing", "--golden", golden, "--outputs", outputs, "--report", file
+    )
     page = watched.show(file)
     cell = page.locator(".confusion td.wrong a").first
     expected = int(cell.inner_text())
@@ -297,7 +299,7 @@ LONG = "x" * 1_000_000
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Answers that would like to do something, differ over trials, are missing, or are very long."""
-    project = copy_project(tmp_path_factory.mktemp("hostile") / "project")
+    project = copy_project(tmp_path_factory.mktemp("hostile") / "project", "decomposition")
     lines = []
     for line in baseline_outputs(project).read_text().splitlines():
         answer = json.loads(line)

@@ -81,8 +81,8 @@ def test_a_suite_that_cannot_be_loaded_has_a_page_with_the_reason(toy: Project) 
     assert "RuntimeError: &lt;b&gt;no&lt;/b&gt;" in text
 
 
-def test_every_shipped_suite_has_a_page(project: Project) -> None:
-    found = survey_of(project)
-    assert [each.name for each in found.suites] == suite_names(project)
+def test_every_shipped_suite_has_a_page(whole_project: Project) -> None:
+    found = survey_of(whole_project)
+    assert [each.name for each in found.suites] == suite_names(whole_project)
     for each in found.suites:
-        assert f"{each.name}: the week to" in page(found, each, project)
+        assert f"{each.name}: the week to" in page(found, each, whole_project)

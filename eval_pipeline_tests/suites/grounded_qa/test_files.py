@@ -19,6 +19,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.scoring import files
 from eval_pipeline.suites.grounded_qa import SUITE
 from eval_pipeline.suites.grounded_qa.traces import GroundedAnswer, answer_format
+from eval_pipeline_tests.conftest import copy_project
 from eval_pipeline_tests.running import checks, instance_in, invoke, run_chain
 from eval_pipeline_tests.suites.grounded_qa.examples import GOLD, TRACES
 
@@ -176,6 +177,12 @@ def test_other_spellings_and_formats_are_read(tmp_path: Path) -> None:
     output = {**TRACES[0]["answer_json"], "retrieved_ids": ["p1#2"]}
     common = read_traces(write(tmp_path / "o.jsonl", {"case_id": "A0001", "output": output}), Problems())
     assert common.get("A0001", 1) is not None
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of this project with the suite that is looked at here."""
+    return copy_project(tmp_path / "project", "grounded_qa")
 
 
 def score(project: Project, tmp_path: Path, traces: Path, *more: str) -> tuple[int, Any, str]:

@@ -384,7 +384,7 @@ KNOWN = ("It was 1800.", "It owns 4,000 maps.", "Founded in 2050.", "", "No.")
 ANSWERS = st.sampled_from((ENTRY["gold_answer"], REFUSALS["en"], *KNOWN)) | st.text(max_size=60)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(ANSWERS, ANSWERS)
 def test_values_are_in_range_or_null_and_an_error_never_pays(first: str, second: str) -> None:
     cases = [CASE, UNANSWERABLE]

@@ -67,13 +67,13 @@ def test_a_passage_that_the_corpus_does_not_have_is_named(tmp_path: Path) -> Non
     assert len(list(read_cases(SUITE, tmp_path, Problems()))) == 2
 
 
-def test_the_check_of_a_golden_set_stops_at_it(project: Project) -> None:
-    path = project.golden("heritage_rag") / "cases" / "questions.jsonl"
+def test_the_check_of_a_golden_set_stops_at_it(whole_project: Project) -> None:
+    path = whole_project.golden("heritage_rag") / "cases" / "questions.jsonl"
     first, *others = path.read_text().splitlines()
     entry = json.loads(first)
     entry["supporting_passages"] = [["nowhere"] for _ in entry["supporting_facts"]]
     path.write_text("\n".join([json.dumps(entry), *others]))
-    done = invoke(project, "golden", "check", "heritage_rag")
+    done = invoke(whole_project, "golden", "check", "heritage_rag")
     assert done.returncode == 2
     assert "questions.jsonl:1: supporting_passages[0][0]: 'nowhere' is no passage" in done.stderr
     assert "Traceback" not in done.stderr

@@ -24,13 +24,13 @@ def evaluated(project: Project, store: Store, version: str) -> tuple[Evaluation,
     return stages.evaluate(bench, scored, answers.costs), scored
 
 
-def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
-    store = Store(project.state)
-    before, scored = evaluated(project, store, OLD)
+def test_versions_stand_side_by_side_in_the_report(whole_project: Project) -> None:
+    store = Store(whole_project.state)
+    before, scored = evaluated(whole_project, store, OLD)
     store.keep_scores(scored)
     store.keep_evaluation(before)
-    after, scored = evaluated(project, store, NEW)
-    beside = stages.evaluations_beside(stages.Workbench(project, SUITE), after)
+    after, scored = evaluated(whole_project, store, NEW)
+    beside = stages.evaluations_beside(stages.Workbench(whole_project, SUITE), after)
     assert list(beside) == [OLD, NEW]
     text = report(SUITE, after, scored.scores, Standings(), objections(after, []), beside=beside)
     assert "## Versions side by side" in text
@@ -39,11 +39,11 @@ def test_versions_stand_side_by_side_in_the_report(project: Project) -> None:
     assert "| Workflow | SCOPE | ASSUME |" in text
     assert "✗ below 50 %: rarely, a blind spot" in text
     other = replace(after, identity=replace(after.identity, golden_hash="another"))
-    assert list(stages.evaluations_beside(stages.Workbench(project, SUITE), other)) == [NEW]
+    assert list(stages.evaluations_beside(stages.Workbench(whole_project, SUITE), other)) == [NEW]
 
 
-def test_the_active_version_passes_its_critical_gates_and_says_what_waits(project: Project) -> None:
-    evaluation, _ = evaluated(project, Store(project.state), NEW)
+def test_the_active_version_passes_its_critical_gates_and_says_what_waits(whole_project: Project) -> None:
+    evaluation, _ = evaluated(whole_project, Store(whole_project.state), NEW)
     assert evaluation.summary.passed
     told = {gate.metric: gate.text for gate in evaluation.summary.gates if gate.status == "warn"}
     assert "eval-pipeline review findings VERSION" in told["pending_rate"]
