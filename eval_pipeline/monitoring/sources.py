@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import time
 import zlib
@@ -10,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from eval_pipeline.monitoring.ledger import HASH_LENGTH
 from eval_pipeline.problems import bad_value
 
 if TYPE_CHECKING:
@@ -55,17 +53,22 @@ class Source(NamedTuple):
         return _source(self.files, "", self.path, now).stamp != self.stamp
 
     def content(self) -> Content:
-        """What identifies it, from reading it once."""
-        import numpy as np
+        """What identifies it, from reading it once.
 
-        hashed, lines, buffer, last = hashlib.sha256(), 0, np.empty(HASHED, np.uint8), ord("\n")
+        The hash keeps files apart that differ by chance. Whoever could make two that collide may write into
+        the folder, and could leave their events out as well.
+        """
+        import numpy as np
+        from xxhash import xxh3_128
+
+        hashed, lines, buffer, last = xxh3_128(), 0, np.empty(HASHED, np.uint8), ord("\n")
         with self.open() as file:
             while count := file.readinto(buffer.data):  # type: ignore[attr-defined]
                 read = buffer[:count]
                 hashed.update(read.data)
                 lines += int(np.count_nonzero(read == ord("\n")))
                 last = int(read[-1])
-        return Content(hashed.hexdigest()[:HASH_LENGTH], lines + (last != ord("\n")))
+        return Content(hashed.hexdigest(), lines + (last != ord("\n")))
 
     @property
     def local(self) -> str | None:
