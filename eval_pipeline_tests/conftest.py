@@ -18,10 +18,10 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests import scores, vectors
+from eval_pipeline_tests import running, scores, vectors
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
-from eval_pipeline_tests.running import REPOSITORY, command, copy_suites, forget_own_suites, instance_in
+from eval_pipeline_tests.running import command, copy_suites, forget_own_suites, instance_in
 
 # How long an example takes says more about the machine than about the code. The examples are the same in
 # every run, so that what is red stays red; `--hypothesis-profile explore` looks for others.
@@ -30,6 +30,7 @@ settings.register_profile("quick", settings.get_profile("patient"), max_examples
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("patient")
 
+REPOSITORY = running.REPOSITORY
 TOY = Path(__file__).resolve().parent / "toy"
 TEXT_TOY = TOY.with_name("text_toy")
 
@@ -315,15 +316,15 @@ def instance(project: Project) -> Iterator[dg.DagsterInstance]:
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Server]:
     """A real PostgreSQL."""
-    with postgres_server() as running:
-        yield running
+    with postgres_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3]:
     """A real S3-compatible server."""
-    with s3_server() as running:
-        yield running
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -331,5 +332,5 @@ def journal_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a journal may be opened, on either kind of database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/state/journal.sqlite"
-    running: Server = request.getfixturevalue("postgres")
-    return running.new_schema()
+    server: Server = request.getfixturevalue("postgres")
+    return server.new_schema()

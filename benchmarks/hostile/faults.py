@@ -20,13 +20,17 @@ from eval_pipeline.store import Store
 from eval_pipeline_tests.cli import recorded_toy
 
 CASES = 6
+SHORT, LONG = 5.0, 60.0
+"""Seconds that an answer may take: one that never ends, and one that a busy machine gives late."""
 FAULTY = "FAULT"
+"""What the sound of one case is."""
 NONE = "none"
 """After all the faults, everything is as it was."""
-"""What the sound of one case is."""
 RUN = ("run", "toy", "--prompt", BEFORE)
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+GOODBYE = b"Connection: close"
+"""Whoever is not told sends its next request over a connection that is just being closed."""
 DIGITS = "9" * 400
 
 
@@ -42,8 +46,8 @@ def _body(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> Fault:
     return Fault(b"HTTP/1.1 %b\r\n%bContent-Length: %d\r\n\r\n%b" % (status, lines, len(body), body))
 
 
-def _text(text: str) -> Fault:
-    return _body(text.encode("utf-8", "surrogatepass"))
+def _text(text: str, *headers: bytes) -> Fault:
+    return _body(text.encode("utf-8", "surrogatepass"), *headers)
 
 
 def _completion(content: Any, **more: Any) -> dict[str, Any]:
@@ -166,7 +170,7 @@ class Server:
                     await writer.drain()
                     await asyncio.sleep(0)  # what is read at once would keep the loop from all others
             else:
-                writer.write(_said(right(prompt)).start)
+                writer.write(_text(json.dumps(_completion(right(prompt))), GOODBYE).start)
             await writer.drain()
         writer.close()
 
@@ -207,19 +211,18 @@ def misbehave(pristine: Pristine, names: tuple[str, ...] = tuple(FAULTS)) -> lis
     tried = []
     project = pristine.project
     with serving() as server:
-        _configure(project, server.url)
         for name in (*names, NONE):
             server.fault = FAULTS.get(name)
+            _configure(project, server.url, SHORT if server.fault else LONG)
             run = attempt(project, *RUN, "--sample", name.replace(" ", "-"))
             trouble = run.trouble or _lost(project, CASES - bool(server.fault))
             tried.append(ended("HTTP fault", name, trouble))
             if trouble:
                 pristine.restore()
-                _configure(project, server.url)
     return tried
 
 
-def _configure(project: Project, url: str) -> None:
+def _configure(project: Project, url: str, seconds: float) -> None:
     """A few cases, one of which will meet the fault, on an engine with every kind of limit."""
     file = recorded_toy.cases_file(project)
     rows = [json.loads(line) for line in file.read_text().splitlines()[:CASES]]
@@ -232,7 +235,7 @@ def _configure(project: Project, url: str) -> None:
     }
     prices = {"prompt": 0.15, "completion": 0.6}
     engine = {"kind": "endpoint", "url": url, "model": "m", "trials": 1, "attempts": 1, "prices": prices}
-    timeouts = {"connect": 5.0, "read": 5.0, "total": 5.0}
+    timeouts = dict.fromkeys(("connect", "read", "total"), seconds)
     engines = {"default": "e", "engines": {"e": {**engine, **limits, "timeouts": timeouts}}}
     project.engines_file.write_text(yaml.safe_dump(engines))
     prompt = recorded_toy.prompt_file(project, BEFORE)
