@@ -58,10 +58,15 @@ def _leave(folder: str, before: frozenset[str]) -> None:
     """Take a folder off Python's path, and forget what was imported from directly below it."""
     if folder in sys.path:
         sys.path.remove(folder)
-    for name in sys.modules.keys() - before:
-        top = name.partition(".")[0]
-        if top != PACKAGE and _part_of(Path(folder), sys.modules[name]) == top:
-            del sys.modules[name]
+    since = {name: name.partition(".")[0] for name in sys.modules.keys() - before}
+    # All are looked at before any goes: where a package without a file lies, the one around it knows.
+    gone = [
+        name
+        for name, top in since.items()
+        if top != PACKAGE and _part_of(Path(folder), sys.modules[name]) == top
+    ]
+    for name in gone:
+        del sys.modules[name]
 
 
 def _loaded_from(folder: Path) -> list[str]:

@@ -136,6 +136,17 @@ def test_two_projects_may_call_their_modules_the_same(tmp_path: Path) -> None:
         assert answers == {capital, "?"}
 
 
+def test_packages_without_a_file_are_forgotten_whole(tmp_path: Path) -> None:
+    """Where the inner one lies is asked of the outer one."""
+    deepest = ".".join(f"bare{depth}" for depth in range(8))
+    folder = tmp_path.joinpath(*deepest.split("."))
+    folder.mkdir(parents=True)
+    (folder / "own.py").write_text("")
+    import_own(tmp_path, f"{deepest}.own")
+    use_code_of(Project(tmp_path / "elsewhere", tmp_path / ".eval"))
+    assert [name for name in sys.modules if name.startswith("bare0")] == []
+
+
 def test_what_a_suite_uses_beside_it_is_part_of_its_scorer(tmp_path: Path) -> None:
     versions = []
     for name, helper in (("a", "NAME = 'a'\n"), ("b", "NAME = 'a'\n"), ("c", "NAME = 'c'\n")):

@@ -54,6 +54,8 @@ _TYPES = {
     "numbers": "DOUBLE[]", "passages": 'STRUCT(id VARCHAR, "text" VARCHAR)[]',
 }  # fmt: skip
 MORE = "has_more_fields"
+_REAL = ("latency_ms", "cost_usd")
+"""Numbers that may be none at all: neither the least nor the greatest of a column tells."""
 _LIMITED = ("latency_ms", "input_tokens", "output_tokens", "cost_usd", "concepts", "relationships")
 _NAMES = (
     "request_id", "trace_id", "suite", "version", "model", "error", "topic", "user", "session", "experiment",
@@ -259,11 +261,16 @@ def is_ordinary(table: pa.Table, context: Context) -> bool:
         span["min"] < EARLIEST or span["max"] > datetime.datetime.now(datetime.UTC) + AHEAD
     ):
         return False
+    if any(pc.any(pc.is_nan(table[name])).as_py() for name in _REAL):
+        return False
     for name in _LIMITED:
         ends = pc.min_max(table[name]).as_py()
         if ends["min"] is not None and not 0 <= ends["min"] <= ends["max"] <= LARGEST:
             return False
-    confidences = pc.min_max(pc.list_flatten(table["confidences"])).as_py()
+    given = pc.list_flatten(table["confidences"])
+    confidences = pc.min_max(given).as_py()
+    if pc.any(pc.is_nan(given)).as_py():
+        return False
     if confidences["min"] is not None and not 0 <= confidences["min"] <= confidences["max"] <= 1:
         return False
     lengths = [(name, LONGEST_NAME) for name in _NAMES] + [("input", LONGEST_TEXT), ("output", LONGEST_TEXT)]

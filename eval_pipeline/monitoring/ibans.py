@@ -94,4 +94,6 @@ def is_iban(characters: str) -> bool:
     written = characters.upper()
     if sum(map(str.isdigit, written)) < FEWEST_DIGITS or not _WRITTEN.fullmatch(written):
         return False
+    if not all(each.isascii() or each.isdigit() for each in characters):
+        return False  # some letters of others become ours in capitals
     return int((written[4:] + written[:4]).translate(_VALUES)) % 97 == 1

@@ -107,10 +107,11 @@ class Ingest:
                 raise
 
     def _is_known(self, source: Source, content: Content) -> bool:
-        known = bool(self.store.ledger.known([content.digest]))
-        if known:
-            self.store.ledger.note_seen(source.name, source.stamp, content.digest)
-        return known
+        ledger = self.store.ledger
+        known = ledger.known([content.digest]) or ledger.known([source.former_digest()])
+        for digest in known:
+            ledger.note_seen(source.name, source.stamp, digest)
+        return bool(known)
 
     def _take(self, source: Source, reading: Future[Content]) -> FileOutcome:
         with self.store.staging() as staging:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import time
 import zlib
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from eval_pipeline.monitoring.ledger import HASH_LENGTH
 from eval_pipeline.problems import bad_value
 
 if TYPE_CHECKING:
@@ -69,6 +71,11 @@ class Source(NamedTuple):
                 lines += int(np.count_nonzero(read == ord("\n")))
                 last = int(read[-1])
         return Content(hashed.hexdigest(), lines + (last != ord("\n")))
+
+    def former_digest(self) -> str:
+        """What identified it before XXH3 did: what a ledger knows by that is not taken again."""
+        with self.open() as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:HASH_LENGTH]  # type: ignore[arg-type]
 
     @property
     def local(self) -> str | None:

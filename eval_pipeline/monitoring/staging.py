@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -146,6 +147,6 @@ def _write(table: pa.Table, path: Path) -> None:
     )
     with path.open("rb") as file:
         os.fsync(file.fileno())
-        if hasattr(os, "posix_fadvise"):
-            # Nobody reads texts soon: the memory that holds them is better used for the next segment.
+        # Nobody reads texts soon: the memory that holds them is better used for the next segment.
+        with suppress(AttributeError, OSError):  # it is a hint, which not every system takes
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

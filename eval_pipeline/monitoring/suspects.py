@@ -106,7 +106,7 @@ def holds_byte(texts: pa.Array, byte: bytes) -> bool:
     import numpy as np
 
     _, offsets, data = texts.buffers()
-    if data is None:
+    if data is None or not len(texts):
         return False
     ends = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]]
     return bool((np.frombuffer(data, np.uint8)[ends[0] : ends[1]] == ord(byte)).any())

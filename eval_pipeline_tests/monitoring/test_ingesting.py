@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,37 @@ def counted(project: Project) -> int:
 def zstd(data: bytes) -> bytes:
     compressed: bytes = pa.compress(data, "zstd", asbytes=True)
     return compressed
+
+
+def test_what_a_ledger_knows_by_sha_256_is_not_taken_again(
+    toy: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = drop(toy, "a.jsonl", lines(MANY) + b"{}\n")
+    with monkeypatch.context() as before:
+        before.setattr(
+            Source,
+            "content",
+            lambda source: Content(hashlib.sha256(path.read_bytes()).hexdigest()[:32], 1001),
+        )
+        assert ingest(toy)["a.jsonl"].refused == 1
+    path.rename(path.with_name("b.jsonl"))
+    drop(toy, "c.jsonl", lines(MANY[1:]) + b"{}\n" + lines(MANY[:1]))
+    assert {name: each.outcome for name, each in ingest(toy).items()} == {
+        "b.jsonl": "known",
+        "c.jsonl": "taken",
+    }
+    assert ingest(toy) == {}
+    assert counted(toy) == len(MANY)
+
+
+@pytest.mark.parametrize("field", ['"latency_ms": NaN', '"cost_usd": NaN', '"confidences": [NaN]'])
+def test_a_number_that_is_none_is_refused_among_good_ones(toy: Project, field: str) -> None:
+    rows = [{**row, "latency_ms": 5.0, "cost_usd": 0.1, "confidences": [0.5]} for row in MANY[:900]]
+    rest = {name: value for name, value in MANY[999].items() if f'"{name}"' not in field}
+    bad = lines([rest]).decode().rstrip().removesuffix("}") + f", {field}}}\n"
+    drop(toy, "a.jsonl", lines(rows) + bad.encode())
+    outcome = ingest(toy)["a.jsonl"]
+    assert (outcome.events, outcome.refused) == (900, 1)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])

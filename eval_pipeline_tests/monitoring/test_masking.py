@@ -20,6 +20,7 @@ from eval_pipeline.monitoring.masking import (
     mask_text,
     pseudonyms,
 )
+from eval_pipeline.monitoring.suspects import holds_byte
 
 MASKED = [
     ("Write to jane.doe+news@mail.example.co.uk today.", f"Write to {EMAIL} today."),
@@ -76,6 +77,7 @@ KEPT = [
     "@here and user@ and @example.com",
     "ratio 12:34:56:78:90",
     "1772409600000000000",
+    "BG45UOJ\u017f952525XQTYGB\u0131T",  # in capitals its letters are ours
 ]
 
 
@@ -204,6 +206,13 @@ def test_rows_that_change_stand_where_they_stood() -> None:
         column = pa.chunked_array([pa.array(rows, pa.string()).slice(start)])
         assert mask_column(column).to_pylist() == expected[start:]
         assert mask_column(column, names=True).to_pylist() == expected[start:]
+
+
+def test_a_byte_is_looked_for_in_nothing() -> None:
+    nothing = pa.StringArray.from_buffers(0, pa.py_buffer(b""), pa.py_buffer(b""))
+    assert not holds_byte(nothing, b"@")
+    assert holds_byte(pa.array(["a", "@"]), b"@")
+    assert not holds_byte(pa.array(["@", "a"]).slice(1), b"@")
 
 
 def test_json_stays_json() -> None:
