@@ -18,10 +18,10 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests import running, scores, vectors
+from eval_pipeline_tests import scores, vectors
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
-from eval_pipeline_tests.running import command, copy_suites, forget_own_suites, instance_in
+from eval_pipeline_tests.running import command, forget_own_suites, instance_in
 
 # How long an example takes says more about the machine than about the code. The examples are the same in
 # every run, so that what is red stays red; `--hypothesis-profile explore` looks for others.
@@ -30,7 +30,7 @@ settings.register_profile("quick", settings.get_profile("patient"), max_examples
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("patient")
 
-REPOSITORY = running.REPOSITORY
+REPOSITORY = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
 TEXT_TOY = TOY.with_name("text_toy")
 
@@ -178,14 +178,9 @@ MEMORY = Path("/dev/shm")  # noqa: S108
 ENOUGH = 4 * 2**30
 
 
-RARELY = 100_000
-"""So many new objects there are before a worker looks for garbage among them: most is gone by itself."""
-
-
 def pytest_configure() -> None:
     """Let tests work in memory where there is enough, and write as into a pipe, however wide the screen."""
     work_in_memory()
-    gc.set_threshold(RARELY, 50, 100)
     os.environ.pop("COLUMNS", None)
 
 
@@ -236,14 +231,18 @@ _SHARED: list[Path] = []
 
 
 def copy_project(root: Path, *suites: str) -> Project:
-    """A copy of some suites of this repository, or of all, with what probes found of them.
+    """A copy of this repository's golden sets, prompts and engines, with a state folder of its own.
 
-    Whatever runs in it builds and surveys those that it has.
+    Of some suites or of all; whatever runs in it builds and surveys those that it has.
     """
-    project = copy_suites(root, *suites)
-    project.state.mkdir()
-    (project.state / "probes").symlink_to(_SHARED[0])
-    return project
+    (root / ".eval").mkdir(parents=True)
+    (root / ".eval" / "probes").symlink_to(_SHARED[0])
+    for name in ("golden", "prompts"):
+        for suite in suites or ("",):
+            shutil.copytree(REPOSITORY / name / suite, root / name / suite)
+    for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
+        shutil.copy(REPOSITORY / name, root / name)
+    return Project(root, root / ".eval")
 
 
 class House(NamedTuple):
@@ -316,15 +315,15 @@ def instance(project: Project) -> Iterator[dg.DagsterInstance]:
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Server]:
     """A real PostgreSQL."""
-    with postgres_server() as server:
-        yield server
+    with postgres_server() as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[S3]:
     """A real S3-compatible server."""
-    with s3_server() as server:
-        yield server
+    with s3_server() as running:
+        yield running
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -332,5 +331,5 @@ def journal_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a journal may be opened, on either kind of database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/state/journal.sqlite"
-    server: Server = request.getfixturevalue("postgres")
-    return server.new_schema()
+    running: Server = request.getfixturevalue("postgres")
+    return running.new_schema()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import multiprocessing
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,19 +33,6 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 RUNNING_A_CHAIN = ("run", "gate")
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-
-
-def copy_suites(root: Path, *suites: str) -> Project:
-    """A copy of this repository's golden sets, prompts and engines: of some suites or of all."""
-    for name in ("golden", "prompts"):
-        for suite in suites or ("",):
-            shutil.copytree(REPOSITORY / name / suite, root / name / suite)
-    for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
-        shutil.copy(REPOSITORY / name, root / name)
-    return Project(root, root / ".eval")
 
 
 def environment(project: Project) -> dict[str, str]:
@@ -117,12 +103,8 @@ def ended(process: BaseProcess) -> int:
 
 def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run `eval-pipeline` on a project in this process, unless the command runs a chain."""
-    run = command if arguments[0] in RUNNING_A_CHAIN else invoke_here
-    return run(project, *arguments)
-
-
-def invoke_here(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run `eval-pipeline` on a project in this process."""
+    if arguments[0] in RUNNING_A_CHAIN:
+        return command(project, *arguments)
     out, err = io.StringIO(), io.StringIO()
     given = ["eval-pipeline", *map(str, arguments)]
     with (

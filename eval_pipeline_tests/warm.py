@@ -1,19 +1,19 @@
-"""What every command of a test would do anew, done once before commands are forked from a process.
-
-A whole chain is run, too: what it leaves in memory, such as compiled statements and patterns and the stems of
-words, every command after it would have to find out again.
-"""
+"""What every command of a test would do anew, done once before commands are forked from a process."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import importlib
-import sys
+import os
 import tempfile
 from pathlib import Path
+from unittest import mock
 
-from eval_pipeline_tests.running import copy_suites, invoke_here
+from eval_pipeline.orchestration.launching import open_instance
+from eval_pipeline.project import Project
+from eval_pipeline.scoring.identity import engine_version, prober_version, scorer_version
+from eval_pipeline.suites import decomposition
 from eval_pipeline_tests.scores import share_scores
 from eval_pipeline_tests.vectors import share_vectors
 
@@ -31,14 +31,14 @@ LATER = (
 for name in LATER:
     importlib.import_module(name)
 
+with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ):
+    open_instance(Project(Path(folder), Path(folder, ".eval"))).dispose()
+
+for identity in (scorer_version, prober_version, engine_version):
+    identity(decomposition.SUITE)
+
 share_vectors()
 share_scores()
-
-imported = dict(sys.modules)
-with tempfile.TemporaryDirectory() as folder:
-    done = invoke_here(copy_suites(Path(folder, "project"), "decomposition"), "run", "decomposition")
-    assert done.returncode == 0, done.stderr
-sys.modules.update(imported)  # who leaves this repository for a project forgets its modules
 
 gc.collect()
 gc.freeze()  # what is shared with all commands is copied for none of them
