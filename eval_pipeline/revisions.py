@@ -1,6 +1,7 @@
 """What Git knows of a project: its revisions, and its files as they were."""
 
 import io
+import os
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -82,8 +83,27 @@ def extract(project: Project, commit: str, folder: Path, *names: str) -> None:
         ["git", "archive", "--format=tar", commit, *names], cwd=project.root, capture_output=True, check=False
     )
     held = io.BytesIO(done.stdout)
-    with suppress(tarfile.ReadError), tarfile.open(fileobj=held, errorlevel=0) as archive:
-        archive.extractall(folder, filter="data")  # an archive of nothing cannot be opened
+    with suppress(tarfile.ReadError), tarfile.open(fileobj=held) as archive:  # nothing is no archive
+        for member in archive:
+            with suppress(OSError):  # a name that this file system does not take, say
+                _place(archive, member, folder.resolve())
+
+
+def _place(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Take a file or a link out of an archive; nothing where it would lie, or lead, outside of the folder.
+
+    Filters of `tarfile` do the same, and early releases of Python 3.11 have none.
+    """
+    path = folder / member.name
+    leads = path.parent / member.linkname if member.issym() else path
+    if not all(Path(os.path.realpath(each)).is_relative_to(folder) for each in (path, leads)):
+        return
+    if member.issym():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(member.linkname)
+    elif held := archive.extractfile(member) if member.isfile() else None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(held.read())
 
 
 def _inside(project: Project, path: Path) -> str:

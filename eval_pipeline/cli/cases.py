@@ -58,6 +58,7 @@ def suggest_cases(suite: str, days: int, most: int, dry_run: bool, as_json: bool
         chosen,
         start,
         end,
+        production.closes_after_days,
         most=most,
         rulings=ratings_of(project, chosen.name).rulings,
         measures=failing_measures(project, chosen, production),
@@ -84,17 +85,17 @@ def _say_rest(outcome: Outcome, suite: str, days: int) -> None:
     )
     say(f"{suite}: {looked}; {found} suggested.")
     for case, failing in sorted(outcome.golden.items()):
-        times = counted(sum(each.times for each in failing), "failure")
-        say(f"  {times} ask what the golden case {case} asks.")
-    for count, what in (
-        (outcome.waiting, "inputs are suggested already: eval-pipeline cases list"),
-        (outcome.dropped, "inputs were dropped before"),
-        (outcome.beyond, "more could be suggested: --most"),
-        (failures.without_text, "failures have no input text that was kept"),
-        (failures.left_out, "inputs with weaker signs were not compared"),
+        times = counted(sum(each.times for each in failing), "failure asks", "failures ask")
+        say(f"  {times} what the golden case {case} asks.")
+    for count, one, several, what in (
+        (outcome.waiting, "input is", "inputs are", "suggested already: eval-pipeline cases list"),
+        (outcome.dropped, "input was", "inputs were", "dropped before"),
+        (outcome.beyond, "more", "more", "could be suggested: --most"),
+        (failures.without_text, "failure has", "failures have", "no input text that was kept"),
+        (failures.left_out, "input was", "inputs were", "not compared, with weaker signs"),
     ):
         if count:
-            say(f"  {count:,} {what}.")
+            say(f"  {counted(count, one, several)} {what}.")
 
 
 @command.command("list")
@@ -141,8 +142,7 @@ def drop_cases(files: tuple[Path, ...], reason: str, by: str | None) -> None:
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why it should not be a case.")
     project = Project.find()
-    for path in files:
-        dropped = drop(project, path, by or person(), reason)
+    for path, dropped in drop(project, files, by or person(), reason):
         say(f"{dropped.suite}: {path.stem} is dropped.")
 
 

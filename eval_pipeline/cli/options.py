@@ -25,9 +25,18 @@ TRIALS = TrialsType()
 TRIALS_HELP = "How often every case is asked; a range asks until the comparison is settled."
 
 
+FIRST_DAY, LAST_DAY = datetime.date(2000, 1, 1), datetime.date(2199, 12, 31)
+"""No event is older, and stretches around a day stay within what a calendar has."""
+
+
 def day_of(text: str | None, option: str = "--day") -> datetime.date | None:
     """The day that an option names, if it does."""
+    if not text:
+        return None
     try:
-        return datetime.date.fromisoformat(text) if text else None
+        day = datetime.date.fromisoformat(text)
     except ValueError:
         raise bad_value(option, f"{text!r} is not a day", "Write it as 2026-03-01.") from None
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise bad_value(option, f"{day} is out of range", f"Name a day from {FIRST_DAY} to {LAST_DAY}.")
+    return day

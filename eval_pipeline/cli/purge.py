@@ -5,7 +5,7 @@ import datetime
 import click
 
 from eval_pipeline.cli import completing
-from eval_pipeline.loading import find_suite, suite_names
+from eval_pipeline.loading import find_suite
 from eval_pipeline.numbers import counted
 from eval_pipeline.project import Project
 from eval_pipeline.terminal import say
@@ -28,12 +28,15 @@ OLDEST_DAYS = 36_500
 def command(suite: str | None, days: int, dry: bool, yes: bool) -> None:
     """Delete texts of production: of events, samples, quarantine, reports, sheets, suggestions, the journal.
 
-    Every figure stays as it is; what people ruled, and golden cases, stay as well.
+    Every figure stays as it is; what people ruled, and golden cases, stay as well. SUITE may be one that was
+    renamed or removed.
     """
-    from eval_pipeline.decisions import purge
+    from eval_pipeline.decisions import purge, purgeable
 
     project = Project.find()
-    suites = [find_suite(project, suite).name] if suite else suite_names(project)
+    suites = purgeable(project)
+    if suite is not None:
+        suites = [suite if suite in suites else find_suite(project, suite).name]
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
     if not dry and not yes:
         click.confirm(f"Delete all texts from before {before:%Y-%m-%d}?", abort=True)

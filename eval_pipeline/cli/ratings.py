@@ -1,13 +1,15 @@
 """`eval-pipeline ratings`: what people say of sampled answers."""
 
 import datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
 from eval_pipeline.cli import Group, completing
-from eval_pipeline.files import readable_json, write_text
+from eval_pipeline.files import readable_json, remove, write_text
 from eval_pipeline.improvement import (
+    Sheet,
     answers_to_rate,
     make_queue,
     plain_lines,
@@ -20,8 +22,9 @@ from eval_pipeline.improvement import (
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import EventStore, read_production
 from eval_pipeline.numbers import counted, number
-from eval_pipeline.problems import shown_path
+from eval_pipeline.problems import BadInput, Problem, shown_path
 from eval_pipeline.project import Project
+from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import say
 
 
@@ -45,8 +48,6 @@ def queue(suite: str, raters: int, days: int, most: int, out: Path | None) -> No
 
     Nobody sees which version answered. What was rated before is left out.
     """
-    from eval_pipeline.reports.page.rating import rating_page
-
     project = Project.find()
     chosen = find_suite(project, suite)
     production = read_production(project)
@@ -57,14 +58,32 @@ def queue(suite: str, raters: int, days: int, most: int, out: Path | None) -> No
         last = datetime.datetime.now(datetime.UTC).date()
         recent = [day for day in store.days(chosen.name) if (last - day).days < days]
         rows = list(answers_to_rate(project, store, chosen.name, production, recent, known))
+    written: list[Path] = []
     folder = out or ratings_folder(project, chosen.name)
-    for sheet in make_queue(project, chosen.name, rows, raters, most):
-        path = folder / f"rate-{sheet.queue.queue}-{sheet.number}.html"
-        write_text(path, rating_page(chosen, sheet))
-        plain = path.with_suffix(".jsonl")
-        write_text(plain, plain_lines(sheet).decode())
-        say(f"{counted(len(sheet.items), 'answer')} to rate: {shown_path(path)}, or {shown_path(plain)}")
+    hand_out = partial(_write_sheet, chosen, folder, written)
+    try:
+        sheets = make_queue(project, chosen.name, rows, raters, most, hand_out)
+    except OSError as error:
+        for path in written:
+            remove(path)
+        remedy = "Name a folder that can be written to: --out."
+        raise BadInput(
+            [Problem(shown_path(folder), 0, "", f"sheets cannot be written: {error.strerror}", remedy)]
+        ) from None
+    for sheet, page, plain in zip(sheets, written[::2], written[1::2], strict=True):
+        say(f"{counted(len(sheet.items), 'answer')} to rate: {shown_path(page)}, or {shown_path(plain)}")
     say("When a file comes back: eval-pipeline ratings take FILE")
+
+
+def _write_sheet(suite: Suite, folder: Path, written: list[Path], sheet: Sheet) -> None:
+    """Write a sheet as a page and as a plain file, and note both."""
+    from eval_pipeline.reports.page.rating import rating_page
+
+    page = folder / f"rate-{sheet.queue.queue}-{sheet.number}.html"
+    plain = page.with_suffix(".jsonl")
+    for path, text in ((page, rating_page(suite, sheet)), (plain, plain_lines(sheet).decode())):
+        write_text(path, text)
+        written.append(path)
 
 
 @command.command("take")
@@ -73,9 +92,8 @@ def queue(suite: str, raters: int, days: int, most: int, out: Path | None) -> No
 def take_files(files: tuple[Path, ...], by: str | None) -> None:
     """Take the FILES that raters hand back. Their rulings are sealed: nobody changes them any more."""
     project = Project.find()
-    for path in files:
-        taken = take(project, path, by)
-        blank = f"; {taken.blank:,} have none" if taken.blank else ""
+    for taken in take(project, *files, by=by):
+        blank = f"; {counted(taken.blank, 'has', 'have')} none" if taken.blank else ""
         say(f"{taken.suite}: {counted(taken.rulings, 'ruling')} of {taken.rater} sealed{blank}.")
 
 

@@ -28,6 +28,7 @@ from eval_pipeline.decisions.incidents import (
     Incident,
     Incidents,
     Kind,
+    Look,
     Message,
 )
 from eval_pipeline.decisions.laid_over import measured_tree, named_by_whose
@@ -65,7 +66,7 @@ from eval_pipeline.decisions.pruning import (
     size_of,
     superfluous_files,
 )
-from eval_pipeline.decisions.purging import Purged, purge
+from eval_pipeline.decisions.purging import Purged, purge, purgeable
 from eval_pipeline.decisions.release import Refused, allow_activation, approving, promote
 from eval_pipeline.decisions.results import (
     Result,
@@ -91,14 +92,14 @@ from eval_pipeline.decisions.touched import (
 __all__ = [
     "ALL_VERSIONS", "BROKEN", "COMPLETE", "EXIT_CODES", "KEPT_DAYS", "KEPT_LAST", "MEASURE",
     "MOST_INCIDENTS", "PRODUCTION", "SIGNS", "UNKNOWN", "Approval", "Change", "Decision", "FailedCheck",
-    "Finding", "Incident", "Incidents", "Keeping", "Key", "Kind", "Message", "Moved", "Objections",
-    "Purged", "Refused", "Result", "Sampled", "Served", "Standing", "Standings", "State", "SuiteSurvey",
-    "Superfluous", "Survey", "Timeline", "Touched", "TouchedMeasure", "VersionSurvey",
+    "Finding", "Incident", "Incidents", "Keeping", "Key", "Kind", "Look", "Message", "Moved",
+    "Objections", "Purged", "Refused", "Result", "Sampled", "Served", "Standing", "Standings", "State",
+    "SuiteSurvey", "Superfluous", "Survey", "Timeline", "Touched", "TouchedMeasure", "VersionSurvey",
     "allow_activation", "altered_cases", "approvals_of", "approving", "candidates", "change_since",
     "crashed", "decide", "engines_at", "is_production_known", "keep_approval", "latest_result",
     "live_proposals", "look_at_production", "lost", "lost_suites", "measured_tree", "move_database",
     "named_by_whose", "objections", "objections_of_production", "objections_to", "of_measure",
-    "only_unread_text_changed", "open_incidents", "paused_by", "promote", "propose", "purge",
+    "only_unread_text_changed", "open_incidents", "paused_by", "promote", "propose", "purge", "purgeable",
     "read_approvals", "result_key", "rules_at", "served_by", "size_of", "standing_of", "standings_of",
     "stray_prompts", "superfluous_files", "survey_of", "touched_measure", "touched_measures",
     "touched_rules", "touched_suites", "unusable", "watched_now", "worst",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -79,6 +79,22 @@ class Incident(msgspec.Struct, frozen=True):
         return self.subject.removeprefix(OUTAGE).partition(" ")[0]
 
 
+class Look(NamedTuple):
+    """One of several looks at the same things, each at a later moment than the one before."""
+
+    series: str
+    """What is looked at."""
+    moment: str
+    """The hour or day that it is about, written so that texts are in the order of time: 2026-03-02T09."""
+    content: str = ""
+    """What was there to see, where more may follow: then the moment is looked at again."""
+
+    @property
+    def name(self) -> str:
+        """What is noted of it."""
+        return " ".join(part for part in self if part)
+
+
 class Message(msgspec.Struct, frozen=True):
     """Something to tell."""
 
@@ -104,10 +120,13 @@ class Incidents(Stored):
             changed = self._take_in(connection, OUTAGE + subject, lost, may_open)
             return changed if lost else self._take_in(connection, subject, findings, may_open) or changed
 
-    def look_at_all(self, look: str, found: Mapping[str, Sequence[Finding]]) -> bool:
-        """Take in what a look found about several subjects; whether anything changed. A look counts once."""
+    def look_at_all(self, look: Look, found: Mapping[str, Sequence[Finding]]) -> bool:
+        """Take in what a look found about several subjects; whether anything changed. A look counts once.
+
+        What is older than the newest look of its series says nothing about now: it is noted, and that is all.
+        """
         with self._database.writing("incidents") as connection:
-            if not self._is_new(connection, look):
+            if not self._is_new(connection, look.name) or self._newest(connection, look.series) > look.moment:
                 return False
             changed = [self._take_in(connection, *each, may_open=True) for each in found.items()]
             return any(changed)
@@ -116,6 +135,15 @@ class Incidents(Stored):
         statement = self._database.insert(self._runs).values(run=run)
         once = statement.on_conflict_do_nothing(index_elements=["run"]).returning(self._runs.c.run)
         return connection.execute(once).first() is not None
+
+    def _newest(self, connection: Connection, series: str) -> str:
+        """The latest moment of a series that was looked at; moments begin with a digit, and `:` follows 9."""
+        from sqlalchemy import func, select
+
+        run, before = self._runs.c.run, f"{series} "
+        statement = select(func.max(run)).where(run >= f"{before}0", run < f"{before}:")
+        newest: str = connection.execute(statement).scalar() or ""
+        return newest.removeprefix(before).partition(" ")[0]
 
     def _take_in(
         self, connection: Connection, subject: str, findings: Sequence[Finding], may_open: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Sequence
 
-from eval_pipeline.decisions.incidents import PRODUCTION, Finding, Incident, Incidents
+from eval_pipeline.decisions.incidents import PRODUCTION, Finding, Incident, Incidents, Look
 from eval_pipeline.files import content_hash
 from eval_pipeline.monitoring import (
     Alert,
@@ -59,7 +59,7 @@ def look_at_production(
 
     Hours are looked at in their order, and what is found is dated by them: a week of history that arrives at
     once tells of the same incidents as one that was watched. Of the last hour more may arrive: it is looked
-    at again when it has.
+    at again when it has. What is older than that arrives too late to open or close an incident.
     """
     moment, changed = now or datetime.datetime.now(datetime.UTC), False
     with EventStore.of(project) as store:
@@ -82,7 +82,7 @@ def watched_now(project: Project, suite: Suite, production: Production) -> list[
         watched = {each.alert.name: each for each in _watch_hour(store, suite, production, alerts, ends[-1])}
     for alert in alerts:
         if not reads_figures(alert):
-            first = (ends[-1] - alert.window).date() + DAY
+            first = days[-1] + DAY - alert.window
             quality = quality_of(suite, measured_days(project, suite.name, first, days[-1]))
             watched[alert.name] = watch_quality(alert, quality, ends[-1])
     return [watched[alert.name] for alert in alerts]
@@ -103,13 +103,13 @@ def _watch_hour(
 
 def _looks(
     project: Project, store: EventStore, suite: Suite, production: Production, now: datetime.datetime
-) -> Iterator[tuple[str, list[Watched]]]:
+) -> Iterator[tuple[Look, list[Watched]]]:
     """What every look sees that nobody had before: hours first, then days of samples."""
     alerts = alerts_for(production.of(suite.name).alerts)
     days = store.days(suite.name)
     ends = [end for day in days for end in _hours(store, suite.name, day) if end <= now + HOUR]
     content = _content(store, suite.name, ends[-1] - HOUR) if ends else ""
-    looks = _keyed([(f"{PRODUCTION} {suite.name} {end:%Y-%m-%dT%H}", end) for end in ends], content)
+    looks = _at([(Look(f"{PRODUCTION} {suite.name}", f"{end:%Y-%m-%dT%H}"), end) for end in ends], content)
     for look, end in _fresh(project, looks):
         yield look, _watch_hour(store, suite, production, alerts, end)
     for alert in alerts:
@@ -119,34 +119,35 @@ def _looks(
 
 def _quality_looks(
     project: Project, suite: Suite, alert: Alert, days: Sequence[datetime.date]
-) -> Iterator[tuple[str, list[Watched]]]:
+) -> Iterator[tuple[Look, list[Watched]]]:
     """A look for every day whose sample was measured."""
     measured = {each.info.day: each for each in measured_days(project, suite.name, days[0], days[-1])}
     ends = [datetime.datetime.combine(day + DAY, datetime.time(), datetime.UTC) for day in days]
-    keys = [
-        (f"{PRODUCTION} {suite.name} {alert.name} {day}", end)
+    looks = [
+        (Look(f"{PRODUCTION} {suite.name} {alert.name}", str(day)), end)
         for day, end in zip(days, ends, strict=True)
         if str(day) in measured
     ]
     content = content_hash([each.info.made_from for each in measured.values()])[:12]
-    for look, end in _fresh(project, _keyed(keys, content)):
+    for look, end in _fresh(project, _at(looks, content)):
         first = str((end - alert.window).date())
         window = [each for day, each in measured.items() if first <= day < str(end.date())]
         yield look, [watch_quality(alert, quality_of(suite, window), end)]
 
 
-Look = tuple[str, datetime.datetime]
+Looks = Sequence[tuple[Look, datetime.datetime]]
+"""Looks in order of time, each with the end of what it is about."""
 
 
-def _keyed(looks: Sequence[Look], content: str) -> list[Look]:
+def _at(looks: Looks, content: str) -> Looks:
     """Looks whose last one counts anew whenever its content changes."""
-    return [*looks[:-1], *((f"{key} {content}", end) for key, end in looks[-1:])]
+    return [*looks[:-1], *((look._replace(content=content), end) for look, end in looks[-1:])]
 
 
-def _fresh(project: Project, looks: Sequence[Look]) -> list[Look]:
+def _fresh(project: Project, looks: Looks) -> Looks:
     with Incidents(database_url(project)) as incidents:
-        fresh = incidents.unknown([key for key, _ in looks])
-    return [look for look in looks if look[0] in fresh]
+        fresh = incidents.unknown([look.name for look, _ in looks])
+    return [each for each in looks if each[0].name in fresh]
 
 
 def _hours(store: EventStore, suite: str, day: datetime.date) -> Iterator[datetime.datetime]:
@@ -164,7 +165,7 @@ def _content(store: EventStore, suite: str, hour: datetime.datetime) -> str:
     return content_hash([each.path for each in store.ledger.segments("events", suite, day, day)])[:12]
 
 
-def _take_in(project: Project, suite: str, look: str, watched: Sequence[Watched]) -> bool:
+def _take_in(project: Project, suite: str, look: Look, watched: Sequence[Watched]) -> bool:
     """Let alerts that crossed their limits open incidents, and those that keep them again close theirs."""
     found = {
         f"{suite} {PRODUCTION} {each.alert.name}": (

@@ -15,12 +15,14 @@ from typing import NamedTuple
 from eval_pipeline.engines import Journal
 from eval_pipeline.files import remove
 from eval_pipeline.improvement import ratings_folder, suggestions_folder
+from eval_pipeline.loading import suite_names
 from eval_pipeline.monitoring import EventStore
 from eval_pipeline.project import Project
 from eval_pipeline.store import PAGE, TWIN, Store, database_file, database_url
 
 PAGES = ("briefs", "weekly")
 """Folders of the state folder with pages on suites."""
+SAMPLES = "samples"
 
 
 class Purged(NamedTuple):
@@ -28,6 +30,14 @@ class Purged(NamedTuple):
 
     kind: str
     things: int
+
+
+def purgeable(project: Project) -> list[str]:
+    """The suites that may have texts of production; also those that were renamed or removed since."""
+    folders = (project.state / SAMPLES, ratings_folder(project, ""), suggestions_folder(project, ""))
+    found = {each.name for folder in folders for each in folder.glob("[!.]*") if each.is_dir()}
+    with EventStore.of(project) as store:
+        return sorted({*suite_names(project), *store.suites(), *found})
 
 
 def purge(
@@ -43,6 +53,7 @@ def purge(
     shared = Store(project.state).forget_reports(before.timestamp(), dry=dry)
     purged.append(Purged("shared report", shared))
     with EventStore.of(project) as store:
+        purged.append(Purged("leftover of events", store.sweep(dry=dry)))
         purged.append(Purged("line in quarantine", store.ledger.purge_quarantine(before, dry=dry)))
         for suite in suites:
             count = store.forget_texts(suite, before.date(), dry=dry)
@@ -67,7 +78,7 @@ def _files(kind: str, paths: Iterator[Path], dry: bool) -> Purged:
 
 def _samples(project: Project, before: datetime.datetime, suites: list[str]) -> Iterator[Path]:
     for suite in suites:
-        for path in sorted((project.state / "samples" / suite).glob("*.parquet")):
+        for path in sorted((project.state / SAMPLES / suite).glob("*.parquet")):
             if path.stem < before.date().isoformat():
                 yield path
 

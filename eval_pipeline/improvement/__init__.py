@@ -20,7 +20,7 @@ from eval_pipeline.improvement.ratings import (
     take,
 )
 from eval_pipeline.improvement.ratings import folder_of as ratings_folder
-from eval_pipeline.improvement.requests import Request, requests_of, window
+from eval_pipeline.improvement.requests import Request, last_day, requests_of, window
 from eval_pipeline.improvement.satisfaction import Satisfaction, rated_accuracy
 from eval_pipeline.improvement.suggesting import MOST, Outcome, suggest, write
 from eval_pipeline.improvement.suggestions import Suggestion, drop, files_of, undecided
@@ -32,8 +32,8 @@ __all__ = [
     "MOST", "SHOWN", "Accepted", "Failing", "Failures", "Item", "Measures", "Month", "Outcome", "Proposal",
     "Quarter", "Queue", "Ratings", "Request", "Ruling", "Satisfaction", "Satisfied", "Sheet", "Suggestion",
     "Taken", "Week", "accept", "answers_to_rate", "drafting_of", "drop", "failing_measures", "files_of",
-    "find_failures", "make_queue", "month_of", "plain_lines", "quarter_of", "queues_of", "rated_accuracy",
-    "ratings_folder", "ratings_of", "requests_of", "suggest", "suggestions_folder", "take", "undecided",
-    "week_of", "window", "write",
+    "find_failures", "last_day", "make_queue", "month_of", "plain_lines", "quarter_of", "queues_of",
+    "rated_accuracy", "ratings_folder", "ratings_of", "requests_of", "suggest", "suggestions_folder",
+    "take", "undecided", "week_of", "window", "write",
 ]
 # fmt: on

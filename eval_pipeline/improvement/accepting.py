@@ -14,9 +14,10 @@ from eval_pipeline.files import file_bytes, is_there, readable_json, remove, wri
 from eval_pipeline.files.json import json_line
 from eval_pipeline.golden import read_cases, reader_of
 from eval_pipeline.improvement.adding import added_to
+from eval_pipeline.improvement.checking import including
 from eval_pipeline.improvement.drafting import drafting_of
-from eval_pipeline.improvement.suggestions import ID, Suggestion, read_suggestion
-from eval_pipeline.loading import find_suite
+from eval_pipeline.improvement.suggestions import ID, Suggestion, note_accepted, read_suggestions
+from eval_pipeline.metrics.text import normalize
 from eval_pipeline.problems import Problems, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Case, Suite, suite_code
@@ -37,6 +38,7 @@ class Accepted(NamedTuple):
 
 
 class _Change(NamedTuple):
+    suggestion: Suggestion
     accepted: Accepted
     contents: dict[Path, str]
     """The files that change, in the order in which they are written."""
@@ -46,19 +48,17 @@ def accept(project: Project, paths: Sequence[Path]) -> list[Accepted]:
     """Add suggestions to their golden sets: all of them, or none where anything is wrong with one."""
     problems = Problems()
     changes: list[_Change] = []
-    for path in dict.fromkeys(paths):
-        suggestion = read_suggestion(path, problems)
-        if suggestion is None:
-            continue
-        suite = find_suite(project, suggestion.suite)
+    for path, suggestion, suite in read_suggestions(project, paths, problems):
+        change = None
         taken = {name for change in changes for name in change.contents}
         pending = {
             name for change in changes if change.accepted.canary is None for name in change.accepted.names
         }
-        if suggestion.canary is not None:
-            change = _canary(project, suite, path, suggestion, problems)
-        else:
-            change = _case(project, suite, path, suggestion, pending, problems)
+        with including(problems, path):
+            if suggestion.canary is not None:
+                change = _canary(project, suite, path, suggestion, problems)
+            else:
+                change = _case(project, suite, path, suggestion, pending, problems)
         if change is None:
             continue
         if twice := taken & change.contents.keys():
@@ -69,6 +69,7 @@ def accept(project: Project, paths: Sequence[Path]) -> list[Accepted]:
     for change in changes:
         for file, text in change.contents.items():
             write_text(file, text)
+        note_accepted(project, change.suggestion, change.accepted.names[0])
         remove(change.accepted.suggestion)
     return [change.accepted for change in changes]
 
@@ -104,7 +105,7 @@ def _case(
         problems.add(path, f"{case.id!r} is also the id of a case in {where}", "Give it an id of its own.")
     elif drafting.file and any(is_there(file) for file in contents):
         problems.add(path, f"{shown_path(target)} is there already", "Give the case another id.")
-    return _Change(Accepted(suite.name, path, (case.id,), tuple(contents)), contents)
+    return _Change(suggestion, Accepted(suite.name, path, (case.id,), tuple(contents)), contents)
 
 
 def _blanks(entry: dict[str, Any], drafting: Drafting) -> Iterator[tuple[str | int, ...]]:
@@ -240,7 +241,10 @@ def _canary(
             continue
         file = files[name]
         entry = msgspec.json.decode(file_bytes(file))
-        entry[forbidden] = [*(entry.get(forbidden) or ()), suggestion.canary]
+        known = entry.get(forbidden) or ()
+        if normalize(suggestion.canary) in map(normalize, known):
+            continue
+        entry[forbidden] = [*known, suggestion.canary]
         contents[file] = readable_json(entry) + "\n"
         found = Problems()
         with _aside(folder, file, {file: contents[file]}) as copy:
@@ -250,5 +254,8 @@ def _canary(
             problems.add(
                 path, f"{name}: {problem.field}: {problem.message}", problem.remedy, field="forbid_in"
             )
-    accepted = Accepted(suite.name, path, tuple(suggestion.forbid_in), tuple(contents), suggestion.canary)
-    return _Change(accepted, contents)
+    if not contents and files.keys() >= set(suggestion.forbid_in):
+        problems.add(path, "all of these cases forbid it already", "Drop the suggestion.", field="forbid_in")
+    names = tuple(dict.fromkeys(suggestion.forbid_in))
+    accepted = Accepted(suite.name, path, names, tuple(contents), suggestion.canary)
+    return _Change(suggestion, accepted, contents)

@@ -41,15 +41,19 @@ def suggest_canaries(
     suite: Suite,
     failures: Failures,
     golden: Sequence[Named],
-    unwanted: AbstractSet[str],
+    decided: AbstractSet[str],
+    forbidden: AbstractSet[str],
     embedder: Embedder,
 ) -> list[tuple[str, Suggestion]]:
-    """The names that recur, most often first; what a golden case's text names is no canary there."""
-    waiting = {normalize(each.canary) for _, each in undecided(project, suite.name) if each.canary}
+    """The names that recur, most often first; what a golden case's text names is no canary there.
+
+    What a person decided on is left out, and what a golden case forbids already.
+    """
+    known = forbidden | {normalize(each.canary) for _, each in undecided(project, suite.name) if each.canary}
     recurring = [
         (key, each)
         for key, each in failures.inventions.items()
-        if len(each.inputs) >= RECURRING and key not in waiting and _key(key) not in unwanted
+        if len(each.inputs) >= RECURRING and key not in known and _key(key) not in decided
     ]
     recurring.sort(key=lambda pair: (-len(pair[1].inputs), pair[0]))
     vectors = embedder.embed([each.text for each in golden]) if recurring and golden else None

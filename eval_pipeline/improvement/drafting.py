@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,27 +45,38 @@ def drafting_of(suite: Suite, folder: Path) -> Drafting:
 
 
 def _as_first_case(suite: Suite, folder: Path) -> Drafting:
-    """A golden entry like the first one: what its fields share with its input is given, the rest is blank."""
-    first = next(iter(read_cases(suite, folder, Problems())), None)
-    if first is not None and Path(first.file).suffix in _JSON:
-        for entry in _objects(Path(first.file)):
-            if drafting := _like(entry, first):
+    """A golden entry like the first one: what its fields share with its input is given, the rest is blank.
+
+    A person has to fill in what all cases have; what only some have may stay blank.
+    """
+    cases = list(read_cases(suite, folder, Problems()))
+    files = [file for file in dict.fromkeys(Path(each.file) for each in cases) if file.suffix in _JSON]
+    if cases and Path(cases[0].file) in files:
+        entries = [entry for file in files for entry in _objects(file)]
+        for entry in entries:
+            if drafting := _like(entry, cases[0], entries):
                 return drafting
     remedy = "Say in a module `drafting` beside the suite, as DRAFTING, how a golden entry is drafted."
     raise bad_value("suite", f"{suite.name} has a golden format of its own", remedy)
 
 
-def _like(entry: Mapping[str, Any], case: GoldenCase) -> Drafting | None:
-    """How to draft entries like one, if it is that of a case."""
+def _like(
+    entry: Mapping[str, Any], case: GoldenCase, entries: Sequence[Mapping[str, Any]]
+) -> Drafting | None:
+    """How to draft entries like one, if it is that of a case; the others say what all have."""
     given, suffix = msgspec.to_builtins(case.case.input), Path(case.file).suffix
     own = [name for name, value in entry.items() if value == case.case.id]
     taken = [name for name, value in entry.items() if given.get(name, _ABSENT) == value]
     if not own or not taken:
         return None
+    alike = [each for each in entries if own[0] in each]
+    others = [name for name in entry if name not in (own[0], *taken)]
+    expected = tuple(name for name in others if all(name in each for each in alike))
     return Drafting(
         text=next((name for name in taken if isinstance(entry[name], str)), taken[0]),
         given=lambda fields: {name: fields.get(name) for name in taken},
-        expected=tuple(name for name in entry if name not in (own[0], *taken)),
+        expected=expected,
+        optional=tuple(name for name in others if name not in expected),
         id=own[0],
         file=f"cases/{{id}}{suffix}",
         contents=lambda record: {suffix: f"{msgspec.json.encode(record).decode()}\n"},

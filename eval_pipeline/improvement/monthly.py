@@ -10,7 +10,7 @@ from typing import NamedTuple
 from eval_pipeline.improvement.drafting import can_be_drafted
 from eval_pipeline.improvement.measures import failing_measures
 from eval_pipeline.improvement.ratings import ratings_of
-from eval_pipeline.improvement.requests import DAY, feedback_on
+from eval_pipeline.improvement.requests import DAY, feedback_on, last_day
 from eval_pipeline.improvement.suggesting import Outcome, suggest
 from eval_pipeline.monitoring import EventStore, Production, every_measure, figures_of, measure_day
 from eval_pipeline.project import Project
@@ -65,10 +65,11 @@ def month_of(project: Project, suite: Suite, production: Production, end: dateti
     outcome = None
     if can_be_drafted(suite, project.golden(suite.name)):
         measures = failing_measures(project, suite, production)
-        outcome = suggest(project, suite, start, end, rulings=ratings.rulings, measures=measures)
+        closes = production.closes_after_days
+        outcome = suggest(project, suite, start, end, closes, rulings=ratings.rulings, measures=measures)
     with EventStore.of(project) as store:
         given = feedback_on(store, suite.name, start, end, production.closes_after_days)
-        days = [day for day in store.days(suite.name) if start.date() <= day <= end.date()]
+        days = [day for day in store.days(suite.name) if start.date() <= day <= last_day(end)]
         rows = [
             row
             for day in days

@@ -8,8 +8,9 @@ of it can be changed afterwards. It lies in `production/ratings/<suite>/` and ho
 from __future__ import annotations
 
 import datetime
+import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -17,6 +18,7 @@ import msgspec
 
 from eval_pipeline.files import content_hash, is_there, read_json, read_json_lines, write_json
 from eval_pipeline.golden import LEDGER_FILE
+from eval_pipeline.improvement.checking import including
 from eval_pipeline.improvement.failures import Ruling
 from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.monitoring import EventStore, Production, rows_of, sample_of
@@ -95,9 +97,17 @@ def answers_to_rate(
 
 
 def make_queue(
-    project: Project, suite: str, rows: Iterable[Mapping[str, Any]], raters: int, most: int
+    project: Project,
+    suite: str,
+    rows: Iterable[Mapping[str, Any]],
+    raters: int,
+    most: int,
+    hand_out: Callable[[Sheet], None] | None = None,
 ) -> list[Sheet]:
-    """A sheet for each rater: the same answers, chosen and ordered by nothing that shows."""
+    """A sheet for each rater: the same answers, chosen and ordered by nothing that shows.
+
+    The queue is written down once all sheets are handed out: answers on a sheet that nobody got can be rated.
+    """
     salt = secrets.token_hex(8)
     keyed = {content_hash([salt, row["request_id"]])[:KEY_LENGTH]: row for row in rows}
     chosen = {key: keyed[key] for key in sorted(keyed)[:most]}
@@ -108,11 +118,15 @@ def make_queue(
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     queue = Queue(content_hash([suite, salt])[:KEY_LENGTH], suite, now, raters, requests)
     items = [_item(key, row) for key, row in chosen.items()]
-    write_json(queue_file(project, suite, queue.queue), queue)
-    return [
+    sheets = [
         Sheet(queue, number, sorted(items, key=lambda each: content_hash([number, each.item])))
         for number in range(1, raters + 1)
     ]
+    for sheet in sheets if hand_out else ():
+        assert hand_out
+        hand_out(sheet)
+    write_json(queue_file(project, suite, queue.queue), queue)
+    return sheets
 
 
 def folder_of(project: Project, suite: str) -> Path:
@@ -153,23 +167,51 @@ class Taken(NamedTuple):
     blank: int
 
 
-def take(project: Project, path: Path, by: str | None = None) -> Taken:
-    """Seal what a rater says on a sheet. Nothing of it is kept where anything is wrong with it."""
+class _Checked(NamedTuple):
+    """A sheet with nothing wrong about it."""
+
+    queue: Queue
+    rater: str
+    rulings: Mapping[str, Line]
+
+
+def take(project: Project, *paths: Path, by: str | None = None) -> list[Taken]:
+    """Seal what raters say on sheets. Nothing is kept of any where anything is wrong with one."""
     problems = Problems()
-    lines = list(read_json_lines(path, Line, problems)) if is_there(path) else []
+    sheets: dict[tuple[str, str], _Checked] = {}
+    for path in {os.path.realpath(path): path for path in paths}.values():
+        checked = None
+        with including(problems):
+            checked = _checked(project, path, by, problems)
+        if checked is None:
+            continue
+        if sheets.setdefault((checked.queue.queue, checked.rater), checked) is not checked:
+            message = f"another file has what {checked.rater} says of this queue, too"
+            problems.add(path, message, "Name one of them.")
+    problems.stop_if_any()
+    return [_seal(project, each) for each in sheets.values()]
+
+
+def _checked(project: Project, path: Path, by: str | None, problems: Problems) -> _Checked | None:
+    """What a rater says on a sheet; what is wrong with it goes to `problems`."""
+    before = len(problems)
     if not is_there(path):
         problems.add(path, "there is no such file", "Name the file that the page saved.")
-    head = lines[0].record if lines else Line()
+        return None
+    lines = list(read_json_lines(path, Line, problems))
+    if not lines:
+        if len(problems) == before:
+            problems.add(path, "is empty", "Name the file that the page saved.")
+        return None
+    head = lines[0].record
     rater = (by or head.rater).strip()
-    if lines and (not rater or len(rater) > LONGEST_NAME or not rater.isprintable()):
+    if not rater or len(rater) > LONGEST_NAME or not rater.isprintable():
         problems.add(path, "is blank or no name", "Say who rated: --by.", line=1, field="rater")
     queue = _known_queue(project, head.queue)
-    if lines and queue is None:
+    if queue is None:
         remedy = "Hand out queues of this project: eval-pipeline ratings queue."
         problems.add(path, f"{head.queue!r} is no queue of this project", remedy, line=1, field="queue")
-    problems.stop_if_any()
-    if queue is None:
-        raise bad_value("FILE", f"{path} is empty", "Name the file that the page saved.")
+        return None
     rulings: dict[str, Line] = {}
     for line, number in lines[1:]:
         _check(line, number, path, queue, rulings, problems)
@@ -177,10 +219,14 @@ def take(project: Project, path: Path, by: str | None = None) -> Taken:
             rulings[line.item] = line
     if not rulings:
         problems.add(path, "holds no ruling", f"Rate some answers: {', '.join(SAID)}.", line=1)
-    ledger = ledger_of(project, queue.suite)
-    if ledger.seal_of(STEP, queue.queue, rater) is not None:
+    if ledger_of(project, queue.suite).seal_of(STEP, queue.queue, rater) is not None:
         problems.add(path, f"{rater} has rated this queue, and that is sealed", "Somebody else may rate it.")
-    problems.stop_if_any()
+    return _Checked(queue, rater, rulings)
+
+
+def _seal(project: Project, sheet: _Checked) -> Taken:
+    queue, rater, rulings = sheet
+    ledger = ledger_of(project, queue.suite)
     for key, line in rulings.items():
         said = {"ruling": line.ruling, **({"note": line.note} if line.note.strip() else {})}
         ledger.add(
@@ -225,6 +271,11 @@ class Ratings(NamedTuple):
     """Request → rater → ruling; only what is sealed."""
     notes: Mapping[str, tuple[str, ...]]
 
+    def on(self, requests: Container[str]) -> Ratings:
+        """The same, of some requests alone."""
+        said = {request: each for request, each in self.said.items() if request in requests}
+        return Ratings(said, {request: each for request, each in self.notes.items() if request in requests})
+
     def ruling(self, request: str) -> Ruling | None:
         """What raters say together; who is unsure says nothing."""
         said = {each for each in self.said.get(request, {}).values() if each != "unsure"}
@@ -260,8 +311,7 @@ class Ratings(NamedTuple):
 
 def ratings_of(project: Project, suite: str) -> Ratings:
     """Everything that raters sealed; a ledger that somebody changed is bad input."""
-    path = folder_of(project, suite) / LEDGER_FILE
-    rows: Sequence[Row] = ledger_of(project, suite).rows if is_there(path) else ()
+    rows = _rows(project, suite)
     sealed = {row.stage for row in rows if row.act == "seal"}
     said: dict[str, dict[str, str]] = {}
     notes: dict[str, list[str]] = {}
@@ -271,6 +321,16 @@ def ratings_of(project: Project, suite: str) -> Ratings:
             if note := row.answers.get("note"):
                 notes.setdefault(row.subject, []).append(note)
     return Ratings(said, {request: tuple(each) for request, each in notes.items()})
+
+
+def rated_queues(project: Project, suite: str) -> list[str]:
+    """The queues of which somebody sealed a sheet."""
+    return sorted({row.evaluation for row in _rows(project, suite) if row.act == "seal"})
+
+
+def _rows(project: Project, suite: str) -> Sequence[Row]:
+    path = folder_of(project, suite) / LEDGER_FILE
+    return ledger_of(project, suite).rows if is_there(path) else ()
 
 
 def _known_queue(project: Project, name: str) -> Queue | None:

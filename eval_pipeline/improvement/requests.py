@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from eval_pipeline.answers import Answer
-from eval_pipeline.monitoring import EventStore
+from eval_pipeline.monitoring import EventStore, closes_at
 from eval_pipeline.suite.drafting import Drafting
 
 DAY = datetime.timedelta(days=1)
@@ -40,7 +40,7 @@ class Request(NamedTuple):
     user: str | None = None
     simulated: bool = False
     points: float | None = None
-    """The mean of the feedback's points, from 1 to 5."""
+    """The mean of the feedback that counts, from 1 to 5."""
     comments: tuple[str, ...] = ()
 
     @property
@@ -57,15 +57,21 @@ class Feedback(NamedTuple):
 
 
 def window(days: int, end: datetime.datetime | None = None) -> tuple[datetime.datetime, datetime.datetime]:
-    """So many days up to now, or up to a moment."""
-    last = end or datetime.datetime.now(datetime.UTC)
+    """So many whole days with today as the last one, or up to a moment."""
+    today = datetime.datetime.now(datetime.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    last = end or today + DAY
     return last - DAY * days, last
 
 
+def last_day(end: datetime.datetime) -> datetime.date:
+    """The last day of a stretch up to a moment; midnight is the end of the day before."""
+    return (end - datetime.timedelta.resolution).date()
+
+
 def requests_of(
-    store: EventStore, suite: str, start: datetime.datetime, end: datetime.datetime, closes_after: int = 7
+    store: EventStore, suite: str, start: datetime.datetime, end: datetime.datetime, closes_after: int
 ) -> Iterator[Request]:
-    """Every request of a suite, in order of time; feedback counts that came until the day was closed."""
+    """Every request of a suite, in order of time, with its feedback as figures count it."""
     given = feedback_on(store, suite, start, end, closes_after)
     for _, table in store.hours(suite, start, end, COLUMNS):
         for row in table.to_pylist():
@@ -91,23 +97,50 @@ def requests_of(
 def feedback_on(
     store: EventStore, suite: str, start: datetime.datetime, end: datetime.datetime, closes_after: int
 ) -> Feedback:
-    """Feedback by request. What names a trace alone is about the last request of that trace."""
-    table = store.feedback(start, end + DAY * closes_after)
-    rows = table.select(["request_id", "trace_id", "points", "comment"]).to_pylist()
-    traces = {row["trace_id"] for row in rows if row["request_id"] is None}
-    last: dict[str, str] = {}
-    for _, hour in store.hours(suite, start, end, ["request_id", "trace_id"]) if traces else ():
-        pairs = zip(hour["trace_id"].to_pylist(), hour["request_id"].to_pylist(), strict=True)
-        last.update({trace: request for trace, request in pairs if trace in traces})
+    """Feedback by request, as figures count it.
+
+    The last of each name for a request counts, of what was given until the request's day was closed. What
+    names a trace alone is about the last request of that trace.
+    """
+    first = datetime.datetime.combine(start.date(), datetime.time(), datetime.UTC)
+    rows = store.feedback(first, closes_at(last_day(end), closes_after)).to_pylist()
+    days, last = _rated(store, suite, start, end, rows) if rows else ({}, {})
+    counted: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: (row["at"], row["points"])):
+        request = row["request_id"] or last.get(row["trace_id"], "")
+        day = days.get(request)
+        if day is not None and row["at"].date() >= day and row["at"] < closes_at(day, closes_after):
+            counted[request, row["name"]] = row
     points: dict[str, list[float]] = defaultdict(list)
     comments: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        request = row["request_id"] or last.get(row["trace_id"])
-        if request is not None:
-            points[request].append(row["points"])
-            if (row["comment"] or "").strip():
-                comments[request].append(row["comment"])
+    for (request, _), row in counted.items():
+        points[request].append(row["points"])
+        if (row["comment"] or "").strip():
+            comments[request].append(row["comment"])
     return Feedback(points, comments)
+
+
+def _rated(
+    store: EventStore,
+    suite: str,
+    start: datetime.datetime,
+    end: datetime.datetime,
+    feedback: Sequence[Mapping[str, Any]],
+) -> tuple[dict[str, datetime.date], dict[str, str]]:
+    """The days of the requests that feedback is about, and the last request of each trace that it names."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = pa.array([row["request_id"] for row in feedback if row["request_id"] is not None], pa.string())
+    traces = pa.array([row["trace_id"] for row in feedback if row["request_id"] is None], pa.string())
+    days: dict[str, datetime.date] = {}
+    last: dict[str, str] = {}
+    for hour, table in store.hours(suite, start, end, ["request_id", "trace_id"]):
+        of_traces = table.filter(pc.is_in(table["trace_id"], traces, skip_nulls=True))
+        last.update(zip(*(of_traces[name].to_pylist() for name in ("trace_id", "request_id")), strict=True))
+        named = table["request_id"].filter(pc.is_in(table["request_id"], ids))
+        days |= dict.fromkeys([*named.to_pylist(), *of_traces["request_id"].to_pylist()], hour.date())
+    return days, last
 
 
 def fields_of(request: Request, drafting: Drafting, names: Sequence[str]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import datetime
 
 import msgspec
 
-from eval_pipeline.improvement.ratings import ledger_of, ratings_of
-from eval_pipeline.improvement.requests import HIGH_POINTS, LOW_POINTS, feedback_on, window
+from eval_pipeline.improvement.ratings import rated_queues, ratings_of
+from eval_pipeline.improvement.requests import HIGH_POINTS, LOW_POINTS, feedback_on, last_day, window
 from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.monitoring import ACCEPTED, EventStore, Production, measured_days, quality_of
 from eval_pipeline.project import Project
@@ -19,7 +19,7 @@ class Satisfaction(msgspec.Struct, frozen=True):
 
     suite: str
     rated: int
-    """Answers with a ruling of any day."""
+    """Answers of these days with a ruling, whenever it was made."""
     acceptable: int
     unacceptable: int
     disagreements: int
@@ -38,7 +38,7 @@ class Satisfaction(msgspec.Struct, frozen=True):
     """How far raters and users agree beyond chance, on answers that both spoke of clearly."""
     with_users_pairs: int
     queues: list[str]
-    """The queues that somebody rated."""
+    """The queues that somebody rated, of any day."""
 
     @property
     def share(self) -> float | None:
@@ -54,23 +54,22 @@ def rated_accuracy(
     end: datetime.datetime | None = None,
 ) -> Satisfaction:
     """What raters and users said of the answers of so many days."""
-    ratings = ratings_of(project, suite.name)
-    rulings, acceptable = ratings.rulings, ratings.acceptable
     start, last = window(days, end)
     with EventStore.of(project) as store:
         given = feedback_on(store, suite.name, start, last, production.closes_after_days)
         known = set(store.events(suite.name, start, last, ["request_id"])["request_id"].to_pylist())
-    points = {request: sum(each) / len(each) for request, each in given.points.items() if request in known}
+    ratings = ratings_of(project, suite.name).on(known)
+    rulings, acceptable = ratings.rulings, ratings.acceptable
+    points = {request: sum(each) / len(each) for request, each in given.points.items()}
     both = [
         (acceptable[request], said >= HIGH_POINTS)
         for request, said in points.items()
         if request in acceptable and (said <= LOW_POINTS or said >= HIGH_POINTS)
     ]
-    measured = measured_days(project, suite.name, start.date(), last.date())
+    measured = measured_days(project, suite.name, start.date(), last_day(last))
     quality = quality_of(suite, measured, ratings=acceptable) if acceptable else None
     estimate = quality.estimates.get(ACCEPTED) if quality else None
     kinds = list(rulings.values())
-    rows = ledger_of(project, suite.name).rows if rulings else []
     return Satisfaction(
         suite=suite.name,
         rated=len(kinds),
@@ -87,5 +86,5 @@ def rated_accuracy(
         feedback_count=len(points),
         with_users=cohen_kappa(both),
         with_users_pairs=len(both),
-        queues=sorted({row.evaluation for row in rows if row.act == "seal"}),
+        queues=rated_queues(project, suite.name),
     )

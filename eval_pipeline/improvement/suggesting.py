@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from eval_pipeline.answers import first_json
+from eval_pipeline.files import file_bytes
 from eval_pipeline.golden import read_cases
 from eval_pipeline.improvement.canaries import suggest_canaries
 from eval_pipeline.improvement.drafting import draft_of, drafting_of
@@ -26,11 +27,17 @@ from eval_pipeline.improvement.failures import (
 )
 from eval_pipeline.improvement.likeness import Likeness, likenesses
 from eval_pipeline.improvement.requests import requests_of
-from eval_pipeline.improvement.suggestions import Suggestion, dropped_inputs, undecided, write_suggestion
+from eval_pipeline.improvement.suggestions import (
+    Suggestion,
+    accepted_inputs,
+    dropped_inputs,
+    undecided,
+    write_suggestion,
+)
 from eval_pipeline.language.embedder import Embedder, default_embedder
-from eval_pipeline.metrics.text import words
+from eval_pipeline.metrics.text import normalize, words
 from eval_pipeline.monitoring import EventStore
-from eval_pipeline.problems import without_problems
+from eval_pipeline.problems import Problems, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
 from eval_pipeline.suite.drafting import Drafting
@@ -70,6 +77,7 @@ def suggest(
     suite: Suite,
     start: datetime.datetime,
     end: datetime.datetime,
+    closes_after: int,
     *,
     most: int = MOST,
     rulings: Mapping[str, Ruling] | None = None,
@@ -79,14 +87,18 @@ def suggest(
     """What a stretch of production suggests. Nothing is written."""
     drafting = drafting_of(suite, project.golden(suite.name))
     with EventStore.of(project) as store:
-        requests = requests_of(store, suite.name, start, end)
+        requests = requests_of(store, suite.name, start, end, closes_after)
         failures = find_failures(suite, drafting, requests, rulings, measures)
     outcome = Outcome(failures)
     unwanted = dropped_inputs(project, suite.name)
     suggested = {each.input: each for _, each in undecided(project, suite.name)}
+    accepted = accepted_inputs(project, suite.name)
     outcome.dropped = len(failures.by_input.keys() & unwanted)
+    for key in failures.by_input.keys() & accepted.keys():
+        outcome.golden[accepted[key]].append(failures.by_input[key])
     outcome.waiting = len(failures.by_input.keys() & suggested.keys())
-    wanted = [each for each in failures.ranked if input_key(each.fields) not in {*unwanted, *suggested}]
+    decided = {*unwanted, *accepted, *suggested}
+    wanted = [each for each in failures.ranked if input_key(each.fields) not in decided]
     golden = _golden(project, suite)
     waiting = [Known("", _text(each, drafting)) for each in suggested.values() if each.case]
     texts = [text_of(each.fields) for each in wanted]
@@ -98,7 +110,8 @@ def suggest(
     for index in chosen:
         outcome.cases.append(_suggestion(suite, drafting, wanted[index], like[index], golden, texts))
     if drafting.forbidden:
-        outcome.canaries = suggest_canaries(project, suite, failures, golden, unwanted, chosen_by)
+        forbidden = _forbidden(project, suite, drafting.forbidden)
+        outcome.canaries = suggest_canaries(project, suite, failures, golden, decided, forbidden, chosen_by)
     return outcome
 
 
@@ -110,6 +123,13 @@ def write(project: Project, outcome: Outcome) -> list[Path]:
 def _golden(project: Project, suite: Suite) -> list[Known]:
     cases = without_problems(lambda problems: list(read_cases(suite, project.golden(suite.name), problems)))
     return [Known(each.case.id, text_of(msgspec.to_builtins(each.case.input))) for each in cases]
+
+
+def _forbidden(project: Project, suite: Suite, field: str) -> set[str]:
+    """The names that golden cases forbid already."""
+    files = {Path(each.file) for each in read_cases(suite, project.golden(suite.name), Problems())}
+    entries = [msgspec.json.decode(file_bytes(file)) for file in sorted(files)]
+    return {normalize(name) for entry in entries for name in entry.get(field) or ()}
 
 
 def _text(suggestion: Suggestion, drafting: Drafting) -> str:

@@ -6,19 +6,26 @@ They lie in `production/suggested/<suite>/`, one for each, until a person accept
 from __future__ import annotations
 
 import datetime
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from eval_pipeline.files import is_there, read_json, read_json_lines, remove, replacing, write_json
-from eval_pipeline.problems import BadInput, Problem, Problems, shown_path
+from eval_pipeline.improvement.checking import including
+from eval_pipeline.loading import find_suite
+from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
+from eval_pipeline.suite import Suite
+
+T = TypeVar("T")
 
 FOLDER = "production/suggested"
 DROPPED_FILE = "dropped.jsonl"
+ACCEPTED_FILE = "accepted.jsonl"
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
@@ -64,6 +71,15 @@ class Dropped(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """A suggestion that became a case or a canary: it does not come back either."""
+
+    input: str
+    case: str
+    """The case, or the first of those that forbid the canary."""
+    at: str
+
+
 def folder_of(project: Project, suite: str) -> Path:
     """Where a suite's suggestions lie."""
     return project.root / FOLDER / suite
@@ -80,6 +96,20 @@ def read_suggestion(path: Path, problems: Problems) -> Suggestion | None:
         problems.add(path, "there is no such file", "See: eval-pipeline cases list.")
         return None
     return next((each.record for each in read_json(path, Suggestion, problems)), None)
+
+
+def read_suggestions(
+    project: Project, paths: Sequence[Path], problems: Problems
+) -> list[tuple[Path, Suggestion, Suite]]:
+    """The suggestions in some files, each once, with their suites; what is wrong goes to `problems`."""
+    found = []
+    for path in {os.path.realpath(path): path for path in paths}.values():
+        suggestion = read_suggestion(path, problems)
+        if suggestion is None:
+            continue
+        with including(problems, path):
+            found.append((path, suggestion, find_suite(project, suggestion.suite)))
+    return found
 
 
 def undecided(project: Project, suite: str) -> Iterator[tuple[Path, Suggestion]]:
@@ -99,27 +129,45 @@ def write_suggestion(project: Project, name: str, suggestion: Suggestion) -> Pat
 
 def dropped_inputs(project: Project, suite: str) -> set[str]:
     """The inputs and canaries that a person does not want suggested again."""
-    path = folder_of(project, suite) / DROPPED_FILE
-    problems = Problems()
-    known = (
-        {each.record.input for each in read_json_lines(path, Dropped, problems)} if is_there(path) else set()
-    )
-    problems.stop_if_any()
-    return known
+    return {each.input for each in _records(project, suite, DROPPED_FILE, Dropped)}
 
 
-def drop(project: Project, path: Path, by: str, reason: str) -> Suggestion:
-    """Forget a suggestion for good; who, why and a hash of the input are kept."""
+def accepted_inputs(project: Project, suite: str) -> dict[str, str]:
+    """The inputs and canaries that a person accepted, each with its case."""
+    return {each.input: each.case for each in _records(project, suite, ACCEPTED_FILE, Kept)}
+
+
+def note_accepted(project: Project, suggestion: Suggestion, case: str) -> None:
+    """Remember what became a case, by a hash of its input, so that it is not suggested again."""
+    _note(project, suggestion.suite, ACCEPTED_FILE, Kept(suggestion.input, case, _now()))
+
+
+def drop(project: Project, paths: Sequence[Path], by: str, reason: str) -> list[tuple[Path, Suggestion]]:
+    """Forget suggestions for good, all of them or none; who, why and a hash of each input are kept."""
     problems = Problems()
-    suggestion = read_suggestion(path, problems)
+    found = read_suggestions(project, paths, problems)
     problems.stop_if_any()
-    if suggestion is None:
-        raise BadInput([Problem(shown_path(path), 0, "", "holds no suggestion", "")])
-    record = folder_of(project, suggestion.suite) / DROPPED_FILE
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    before = record.read_bytes() if is_there(record) else b""
-    with replacing(record) as temporary:
-        line = msgspec.json.encode(Dropped(suggestion.input, by, now, reason))
-        temporary.write_bytes(before + line + b"\n")
-    remove(path)
-    return suggestion
+    for path, suggestion, suite in found:
+        _note(project, suite.name, DROPPED_FILE, Dropped(suggestion.input, by, _now(), reason))
+        remove(path)
+    return [(path, suggestion) for path, suggestion, _ in found]
+
+
+def _records(project: Project, suite: str, name: str, kind: type[T]) -> list[T]:
+    """What a file beside a suite's suggestions remembers."""
+    path = folder_of(project, suite) / name
+    problems = Problems()
+    found = [each.record for each in read_json_lines(path, kind, problems)] if is_there(path) else []
+    problems.stop_if_any()
+    return found
+
+
+def _note(project: Project, suite: str, name: str, record: msgspec.Struct) -> None:
+    path = folder_of(project, suite) / name
+    before = path.read_bytes() if is_there(path) else b""
+    with replacing(path) as temporary:
+        temporary.write_bytes(before + msgspec.json.encode(record) + b"\n")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

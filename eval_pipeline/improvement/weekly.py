@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from eval_pipeline.improvement.ratings import queues_of
-from eval_pipeline.improvement.requests import DAY, LOW_POINTS, Request, requests_of
+from eval_pipeline.improvement.requests import DAY, LOW_POINTS, Request, last_day, requests_of
 from eval_pipeline.improvement.satisfaction import Satisfaction, rated_accuracy
 from eval_pipeline.improvement.suggestions import files_of
 from eval_pipeline.monitoring import (
@@ -101,7 +101,7 @@ def week_of(project: Project, suite: Suite, production: Production, end: datetim
             next(iter(figures_of(store, suite.name, first, last, production.closes_after_days)), None)
             for first, last in ((start, end), (start - 7 * DAY, start))
         )
-        days = [day for day in store.days(suite.name) if start.date() <= day <= end.date()]
+        days = [day for day in store.days(suite.name) if start.date() <= day <= last_day(end)]
         measured = [measure_day(project, store, suite, day, production) for day in days]
         crossed = list(_crossed(store, suite, production, start, end))
         disliked: Counter[str] = Counter()

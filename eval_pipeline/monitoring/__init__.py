@@ -54,7 +54,7 @@ from eval_pipeline.monitoring.settings import (
 from eval_pipeline.monitoring.simulating import plan_for, write_simulated
 from eval_pipeline.monitoring.sources import list_sources
 from eval_pipeline.monitoring.staging import Staging
-from eval_pipeline.monitoring.strata import Sampling, rates_table
+from eval_pipeline.monitoring.strata import Sampling, closes_at, rates_table
 from eval_pipeline.monitoring.targets import Aim, aims_of
 
 # fmt: off
@@ -64,10 +64,10 @@ __all__ = [
     "FileOutcome", "Group", "Ingest", "KnownFile", "Ledger", "MeasuredDay", "Measuring", "Production",
     "Quality", "Quarantined", "Refusal", "Sample", "SampleInfo", "Sampling", "Segment", "Spread",
     "Staging", "SuiteProduction", "Target", "VersionContrast", "Watched", "aims_of", "alerts_for",
-    "canaries_of", "check_production", "contrast_versions", "event_schema", "event_table",
-    "every_measure", "feedback_schema", "feedback_table", "figures_of", "ledger_tables", "list_sources",
-    "mask_column", "mask_text", "may_have_events", "measure_day", "measured_days", "open_ingest",
-    "plan_for", "quality_of", "rates_table", "read_production", "reads_figures", "rows_of", "sample_of",
-    "stale_days", "stale_samples", "watch_figures", "watch_quality", "write_simulated",
+    "canaries_of", "check_production", "closes_at", "contrast_versions", "event_schema",
+    "event_table", "every_measure", "feedback_schema", "feedback_table", "figures_of", "ledger_tables",
+    "list_sources", "mask_column", "mask_text", "may_have_events", "measure_day", "measured_days",
+    "open_ingest", "plan_for", "quality_of", "rates_table", "read_production", "reads_figures", "rows_of",
+    "sample_of", "stale_days", "stale_samples", "watch_figures", "watch_quality", "write_simulated",
 ]
 # fmt: on

@@ -110,6 +110,18 @@ def details(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def total_cost(costs: Mapping[str, Any], otherwise: Any) -> Any:
+    """The whole of what Langfuse says that a request cost: its total, or its parts together."""
+    if costs.get("total") is not None:
+        return costs["total"]
+    parts = [
+        value
+        for name, value in costs.items()
+        if name != "total" and isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    return sum(parts) if parts else otherwise
+
+
 def parsed(value: Any) -> Any:
     """What a text says as JSON, where it is a JSON object or list; anything else as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
@@ -139,7 +151,9 @@ def _texts(message: Mapping[str, Any]) -> Iterable[str]:
     if isinstance(content, str):
         yield content
     for part in content if isinstance(content, list) else ():
-        text = part if isinstance(part, str) else part.get("content") or part.get("text")
+        text = part
+        if isinstance(part, dict):
+            text = part.get("content") or part.get("text")
         if isinstance(text, str):
             yield text
 

@@ -14,6 +14,7 @@ import msgspec
 from eval_pipeline.files import content_hash
 from eval_pipeline.monitoring.events import EVENT_FIELDS, event_schema, feedback_table
 from eval_pipeline.monitoring.ledger import Refusal
+from eval_pipeline.monitoring.masking import cut_before
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,7 @@ LONGEST_NAME = 512
 LONGEST_TEXT = 2**20
 """Characters of a text; what is beyond is cut, and marked."""
 CUT = "… [cut]"
-LONGEST_KEPT = 2**16
+LONGEST_KEPT = 2**20
 """Characters of a refused line that quarantine keeps."""
 EARLIEST = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 AHEAD = datetime.timedelta(days=1)
@@ -55,6 +56,17 @@ class Batch(NamedTuple):
 
 class Unusable(Exception):
     """Why a line cannot be used."""
+
+
+class Unreadable(Exception):
+    """Why nothing of a file can be read."""
+
+
+ODD = (
+    *(msgspec.MsgspecError, Unusable, ValueError, TypeError, KeyError, AttributeError),
+    *(ArithmeticError, RecursionError),
+)
+"""What a line raises that is made up otherwise than anybody expects: it is refused, whatever it is."""
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -117,9 +129,9 @@ class Context:
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Names of scores that are people's feedback, each with its lowest and highest value."""
 
-    def suite_of(self, suite: str | None, prompt: str | None) -> str:
+    def suite_of(self, suite: Any, prompt: str | None) -> str:
         """The suite of an event: what it says, else that of its prompt, else the default."""
-        named = suite or self.prompts.get(prompt or "") or self.default_suite
+        named = named_by(suite) or self.prompts.get(prompt or "") or self.default_suite
         if named is None:
             raise Unusable("suite: is missing, and no prompt version of a suite is named")
         if named not in self.suites:
@@ -134,7 +146,7 @@ def event_row(event: Event, context: Context) -> dict[str, Any]:
     row["at"] = moment(event.at)
     for name in ("input", "output"):
         row[name] = as_text(row[name])
-    row["error"] = event.error[:LONGEST_NAME] if event.error else None
+    row["error"] = cut_before(event.error, LONGEST_NAME) if event.error else None
     if event.retrieved is not None:
         passages = [each if isinstance(each, Passage) else Passage(text=each) for each in event.retrieved]
         row["retrieved"] = [{"id": each.id, "text": cut(each.text)} for each in passages]
@@ -157,9 +169,14 @@ def as_text(value: Any) -> str | None:
     return cut(value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
 
+def named_by(value: Any) -> str | None:
+    """A name or an id as text, whatever type it was written with; None where there is none."""
+    return as_text(value) or None if value not in (None, "", [], {}) else None
+
+
 def cut(text: str | None) -> str | None:
     """A text of bounded length."""
-    return text if text is None or len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + CUT
+    return text if text is None or len(text) <= LONGEST_TEXT else cut_before(text, LONGEST_TEXT) + CUT
 
 
 def points_of(value: str | bool | float, lowest: float = 1.0, highest: float = 5.0) -> float:
@@ -214,7 +231,7 @@ def refusal_of(line: int, content: bytes, reason: str) -> Refusal:
     """A refused line, with as much of it as quarantine keeps."""
     text = content.decode(errors="backslashreplace").strip()
     whole = len(text) <= LONGEST_KEPT and text.encode(errors="replace") == content.strip()
-    return Refusal(line, reason, text[:LONGEST_KEPT], whole)
+    return Refusal(line, reason, cut_before(text, LONGEST_KEPT), whole)
 
 
 def batch_of(
@@ -230,6 +247,27 @@ def batch_of(
     return Batch(table, feedback_table(feedback), tuple(refusals), skipped)
 
 
+def rows_of(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table with what is not null; moments as text, since there are some beyond all dates."""
+    import pyarrow as pa
+
+    for place, each in enumerate(table.schema):
+        if pa.types.is_date(each.type) or pa.types.is_timestamp(each.type):
+            unit, zone = ("s", None) if pa.types.is_date(each.type) else (each.type.unit, each.type.tz)
+            in_utc = table.column(place).cast(pa.timestamp(unit, zone and "UTC"))
+            table = table.set_column(place, each.name, in_utc.cast(pa.string()))
+    try:
+        rows = table.to_pylist(maps_as_pydicts="lossy")
+    except (ValueError, OverflowError, KeyError) as error:
+        raise Unreadable(f"has values that nobody can read: {error}") from None
+    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+
+def encoded(row: Mapping[str, Any]) -> bytes:
+    """A row as JSON, which is what quarantine keeps of one that is refused."""
+    return msgspec.json.encode(row, enc_hook=str)
+
+
 def reason_of(error: Exception) -> str:
     """Why a line was refused, in a sentence."""
     if isinstance(error, msgspec.ValidationError):
@@ -238,4 +276,8 @@ def reason_of(error: Exception) -> str:
         return f"{where}: {reason}" if where and where != "$" else reason
     if isinstance(error, msgspec.DecodeError):
         return f"is not JSON: {error}"
-    return str(error) or type(error).__name__
+    if isinstance(error, Unusable):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    return f"is not made up as it should be: {error or type(error).__name__}"

@@ -13,9 +13,9 @@ from eval_pipeline.engines import read_engines
 from eval_pipeline.engines.fields import Prices
 from eval_pipeline.monitoring.events import MEASURED, distinct, event_schema
 from eval_pipeline.monitoring.ledger import Refusal
-from eval_pipeline.monitoring.masking import mask_column, mask_text, pseudonyms
+from eval_pipeline.monitoring.masking import mask_column, mask_labels, mask_text
+from eval_pipeline.monitoring.people import impersonal_ids, pseudonyms, without_people
 from eval_pipeline.monitoring.settings import Production
-from eval_pipeline.monitoring.suspects import holds_byte
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
 from eval_pipeline.suite import Suite
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 _DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 Counted = Literal["concepts", "relationships"]
 COUNTED: tuple[Counted, ...] = ("concepts", "relationships")
-_MASKED = ("input", "output", "topic", "error")
+FEEDBACK_IDS = ("feedback_id", "request_id", "trace_id")
+_TEXTS = ("input", "output", "topic", "error")
+_LABELS = ("version", "model", "experiment")
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,18 @@ class Finishing:
         return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
     def feedback(self, table: pa.Table) -> pa.Table:
-        """Feedback as it is kept."""
-        place = table.column_names.index("comment")
-        return table.set_column(place, table.schema.field("comment"), mask_column(table["comment"]))
+        """Feedback as it is kept: with the same pseudonyms as the requests that it is about."""
+        import pyarrow as pa
+
+        columns = {name: table[name] for name in table.column_names}
+        columns |= {name: mask_column(table[name]) for name in ("name", "comment")}
+        columns |= {name: impersonal_ids(table[name], self.key) for name in FEEDBACK_IDS}
+        return pa.Table.from_arrays(list(columns.values()), schema=table.schema)
 
     def refusal(self, refused: Refusal) -> Refusal:
         """A refused line as it is kept: always masked, since nobody knows whose it is."""
         return msgspec.structs.replace(
-            refused, reason=mask_text(refused.reason), text=mask_text(refused.text, names=True)
+            refused, reason=mask_text(refused.reason), text=without_people(refused.text, self.key)
         )
 
     def _counts(self, table: pa.Table, connection: DuckDBPyConnection) -> dict[str, pa.ChunkedArray]:
@@ -123,22 +129,16 @@ class Finishing:
         suites = distinct(table["suite"])
         rules = [self.production.of(name) for name in suites]
         names = any(rule.mask_names for rule in rules)
-        masked: dict[str, Any] = {name: mask_column(table[name], names=names) for name in _MASKED}
+        masked: dict[str, Any] = {name: mask_column(table[name], names=names) for name in _TEXTS}
+        masked |= {name: mask_labels(table[name]) for name in _LABELS}
         masked["retrieved"] = _mask_passages(table["retrieved"], names=names)
         raw = [name for name, rule in zip(suites, rules, strict=True) if rule.raw_text]
         if raw:
             plain = pc.is_in(table["suite"], pa.array(raw))
             masked = {name: pc.if_else(plain, table[name], column) for name, column in masked.items()}
         people = {name: pseudonyms(table[name], self.key) for name in ("user", "session")}
-        return {**masked, **people, **{name: self._id(table[name]) for name in ("request_id", "trace_id")}}
-
-    def _id(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Ids as they are; one with an @ may be a person's address, and becomes a pseudonym."""
-        import pyarrow.compute as pc
-
-        if not any(holds_byte(chunk, b"@") for chunk in column.chunks):
-            return column
-        return pc.if_else(pc.match_substring(column, "@"), pseudonyms(column, self.key), column)
+        ids = {name: impersonal_ids(table[name], self.key) for name in ("request_id", "trace_id")}
+        return {**masked, **people, **ids}
 
 
 def finishing_for(project: Project, production: Production, suites: list[Suite], key: str) -> Finishing:

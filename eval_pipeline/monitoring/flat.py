@@ -10,8 +10,10 @@ from __future__ import annotations
 import datetime
 import functools
 import itertools
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+import math
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -22,18 +24,22 @@ from eval_pipeline.monitoring.batches import (
     LARGEST,
     LONGEST_NAME,
     LONGEST_TEXT,
+    ODD,
     Batch,
     Context,
     Event,
     GivenFeedback,
     Name,
     Unusable,
+    as_text,
     batch_of,
+    encoded,
     event_row,
     feedback_row,
     raw_schema,
     reason_of,
     refusal_of,
+    rows_of,
 )
 from eval_pipeline.monitoring.databases import in_memory
 from eval_pipeline.monitoring.events import EVENT_FIELDS, distinct, feedback_table
@@ -42,6 +48,8 @@ from eval_pipeline.monitoring.sources import LONGEST_LINE, Lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 FEW = 64 * 2**10
 """Bytes of lines that are read one by one."""
@@ -199,7 +207,7 @@ def batch_of_table(table: pa.Table, context: Context) -> Batch | None:
     try:
         feedback = [
             feedback_row(
-                msgspec.json.decode(row["feedback"], type=GivenFeedback),
+                msgspec.json.decode(_feedback_in_json(row["feedback"]), type=GivenFeedback),
                 row["request_id"],
                 row["trace_id"],
                 row["at"],
@@ -207,7 +215,7 @@ def batch_of_table(table: pa.Table, context: Context) -> Batch | None:
             )
             for row in rated.select(["request_id", "trace_id", "at", "simulated", "feedback"]).to_pylist()
         ]
-    except (msgspec.MsgspecError, Unusable):
+    except ODD:
         return None
     schema = raw_schema()
     events = pa.Table.from_arrays([table[name] for name in schema.names], schema=schema)
@@ -218,28 +226,40 @@ def read_table(table: pa.Table, first: int, context: Context) -> Iterator[Batch]
     """The same for rows of a Parquet file; `first` is the number of the first one."""
     import pyarrow as pa
 
-    schema = raw_schema()
+    types = {each.name: each.type for each in raw_schema()} | {"feedback": pa.string()}
+    columns = {name: _as(kind, table[name]) for name, kind in types.items() if name in table.column_names}
+    whole = {name: columns.get(name, pa.nulls(table.num_rows, kind)) for name, kind in types.items()}
+    if all(whole[name].type == kind for name, kind in types.items()):
+        batch = batch_of_table(pa.table(whole), context)
+        if batch is not None:
+            yield batch
+            return
+    rows = rows_of(pa.table(columns))
+    for row in rows:
+        if "feedback" in row:
+            row["feedback"] = msgspec.Raw(_feedback_in_json(row["feedback"]))
+    yield read_one_by_one(Lines(first, b"\n".join(map(encoded, rows))), context)
+
+
+def _as(kind: pa.DataType, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of the type that it should have; as it is, where any of its values has none of it."""
+    import pyarrow as pa
+
     try:
-        columns = [
-            table[name].cast(schema.field(name).type)
-            if name in table.column_names
-            else pa.nulls(table.num_rows, schema.field(name).type)
-            for name in schema.names
-        ]
-        feedback = (
-            table["feedback"].cast(pa.string())
-            if "feedback" in table.column_names
-            else pa.nulls(table.num_rows, pa.string())
-        )
-        ordinary = pa.table([*columns, feedback], names=[*schema.names, "feedback"])
-        batch = batch_of_table(ordinary, context)
+        return column.cast(kind)
     except pa.ArrowException:
-        batch = None
-    if batch is not None:
-        yield batch
-        return
-    rows = [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
-    yield read_one_by_one(Lines(first, b"\n".join(msgspec.json.encode(row) for row in rows)), context)
+        return column
+
+
+def _feedback_in_json(value: Any) -> bytes:
+    """Feedback of a table: a text may be JSON, or a thumb."""
+    if isinstance(value, str):
+        try:
+            msgspec.json.decode(value)
+        except ODD:
+            return msgspec.json.encode(value)
+        return value.encode()
+    return encoded(value)
 
 
 @functools.cache
@@ -250,15 +270,16 @@ def column_types() -> dict[str, str]:
 
 def is_ordinary(table: pa.Table, context: Context) -> bool:
     """Whether all rows of a table are events of known suites, with values that can be true."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     if any(table[name].null_count for name in ("request_id", "at", "suite")):
         return False
     if not set(distinct(table["suite"])) <= context.suites:
         return False
-    span = pc.min_max(table["at"]).as_py()
-    if span["min"] is not None and (
-        span["min"] < EARLIEST or span["max"] > datetime.datetime.now(datetime.UTC) + AHEAD
+    span = pc.min_max(table["at"].cast(pa.int64())).as_py()  # in numbers: there are moments beyond all dates
+    if span["min"] is not None and not _in_microseconds(EARLIEST) <= span["min"] <= span["max"] <= (
+        _in_microseconds(datetime.datetime.now(datetime.UTC) + AHEAD)
     ):
         return False
     if any(pc.any(pc.is_nan(table[name])).as_py() for name in _REAL):
@@ -269,7 +290,7 @@ def is_ordinary(table: pa.Table, context: Context) -> bool:
             return False
     given = pc.list_flatten(table["confidences"])
     confidences = pc.min_max(given).as_py()
-    if pc.any(pc.is_nan(given)).as_py():
+    if given.null_count or pc.any(pc.is_nan(given)).as_py():
         return False
     if confidences["min"] is not None and not 0 <= confidences["min"] <= confidences["max"] <= 1:
         return False
@@ -280,8 +301,13 @@ def is_ordinary(table: pa.Table, context: Context) -> bool:
         size = pc.min_max(pc.binary_length(table[name])).as_py()
         if (size["max"] or 0) > longest or (name in _NAMES and size["min"] == 0):
             return False
-    passages = pc.struct_field(pc.list_flatten(table["retrieved"]), "text")
-    return bool((pc.max(pc.binary_length(passages)).as_py() or 0) <= LONGEST_TEXT)
+    passages = pc.list_flatten(table["retrieved"])
+    longest_passage = pc.max(pc.binary_length(pc.struct_field(passages, "text"))).as_py() or 0
+    return bool(not passages.null_count and longest_passage <= LONGEST_TEXT)
+
+
+def _in_microseconds(moment: datetime.datetime) -> int:
+    return int(moment.timestamp()) * 10**6
 
 
 def read_one_by_one(lines: Lines, context: Context) -> Batch:
@@ -294,7 +320,7 @@ def read_one_by_one(lines: Lines, context: Context) -> Batch:
             continue
         try:
             event, given = read_line(line, context)
-        except (msgspec.MsgspecError, Unusable, UnicodeDecodeError) as error:
+        except ODD as error:
             refusals.append(refusal_of(number, line, reason_of(error)))
             continue
         events += [event] if event else []
@@ -306,16 +332,93 @@ def read_line(line: bytes, context: Context) -> tuple[dict[str, Any] | None, dic
     """The event and the feedback of a line; either may be None."""
     glance = msgspec.json.decode(line, type=_Glance)
     if glance.suite is None and glance.feedback is not None:
-        alone = msgspec.json.decode(line, type=FlatFeedback, strict=False)
+        alone = _decoded(line, FlatFeedback)
         if alone.request_id is None and alone.trace_id is None:
             raise Unusable("request_id: is missing, so nobody knows what the feedback is about")
         return None, feedback_row(
             alone.feedback, alone.request_id, alone.trace_id, alone.at, simulated=alone.simulated
         )
-    event = msgspec.json.decode(line, type=FlatEvent, strict=False)
+    event = _decoded(line, FlatEvent)
     row = event_row(event, context)
     if row.pop("feedback") is None:
         return row, None
     return row, feedback_row(
         event.feedback, event.request_id, event.trace_id, event.at, simulated=event.simulated
     )
+
+
+def _decoded(line: bytes, kind: type[T]) -> T:
+    """A line of a kind; its values may be of other types."""
+    try:
+        return msgspec.json.decode(line, type=kind, strict=False)
+    except msgspec.ValidationError as error:
+        return msgspec.convert(_as_columns_have_it(line, error), kind, strict=False)
+
+
+def _as_columns_have_it(line: bytes, error: msgspec.ValidationError) -> dict[str, Any]:
+    """The fields of a line, with values of other types as DuckDB takes them where it does."""
+    try:
+        fields = {name: value for name, value in msgspec.json.decode(line).items() if value is not None}
+    except msgspec.MsgspecError:
+        raise error from None
+    converted = {each.name: _CONVERTED[each.kind] for each in EVENT_FIELDS if each.name in fields}
+    given = {"feedback": _feedback(fields["feedback"])} if "feedback" in fields else {}
+    return fields | {name: convert(fields[name]) for name, convert in converted.items()} | given
+
+
+def _feedback(value: Any) -> Any:
+    """Feedback with more than a thumb."""
+    if not isinstance(value, dict):
+        return value
+    texts = {name: as_text(value[name]) for name in ("name", "comment", "id") if value.get(name) is not None}
+    return {**value, **texts, **({"at": _moment(value["at"])} if "at" in value else {})}
+
+
+def _moment(value: Any) -> Any:
+    """A date alone, a time without seconds and a zone of hours are moments, too."""
+    try:
+        return datetime.datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, bool) else value
+
+
+def _count(value: Any) -> Any:
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value, 16) if "x" in value.lower() else int(value)
+    return round(value) if isinstance(value, bool | float) and math.isfinite(value) else value
+
+
+def _flag(value: Any) -> Any:
+    if isinstance(value, str) and value.lower() in _SAID:
+        return _SAID[value.lower()]
+    return value != 0 if isinstance(value, int | float) else value
+
+
+def _numbers(value: Any) -> Any:
+    return [_number(each) for each in value] if isinstance(value, list) else value
+
+
+def _passages(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [
+        {name: as_text(part) for name, part in each.items() if name in _PARTS}
+        if isinstance(each, dict)
+        else each
+        for each in value
+    ]
+
+
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*|0[xX][0-9a-fA-F]+", re.ASCII)
+_SAID = {"true": True, "t": True, "yes": True, "y": True, "1": True} | dict.fromkeys(
+    ("false", "f", "no", "n", "0"), False
+)
+_PARTS = ("id", "text")
+_CONVERTED: dict[str, Callable[[Any], Any]] = {
+    "text": as_text, "moment": _moment, "number": _number, "count": _count, "flag": _flag,
+    "numbers": _numbers, "passages": _passages,
+}  # fmt: skip

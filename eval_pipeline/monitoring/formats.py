@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from eval_pipeline.monitoring import flat, langfuse, otlp
-from eval_pipeline.monitoring.batches import Batch, Context
-from eval_pipeline.monitoring.sources import GZIP, PIECE, ZSTD, Damaged, Lines, Source, pieces, unpacked
+from eval_pipeline.monitoring.batches import (
+    Batch,
+    Context,
+    Unreadable,
+    Unusable,
+    encoded,
+    refusal_of,
+    rows_of,
+)
+from eval_pipeline.monitoring.sources import (
+    BYTE_ORDER_MARK,
+    GZIP,
+    LONGEST_LINE,
+    PIECE,
+    ZSTD,
+    Damaged,
+    Lines,
+    Source,
+    pieces,
+    unpacked,
+)
+from eval_pipeline.numbers import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 Piece = Callable[[Context], Iterable[Batch]]
 """A piece of a file, which somebody reads."""
@@ -32,19 +55,16 @@ UNREADABLE = "unreadable"
 PARQUET = b"PAR1"
 HEAD = 2**20
 """Bytes from the beginning of a file that tell its format."""
-MOST_LOOKED_AT = 20
-"""Lines of the beginning that are looked at: the first ones may be damaged."""
+EXPORT = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs|Metrics)"')
 AT_ONCE = 2 * PIECE
 """Bytes for each table of a file that is read at once: only one of them is worked on at a time."""
 RARE = {"error"}
 """Fields that a file may well have, though its beginning does not."""
 ROWS = 10_000
+BLANK = ("", "null")
+"""What stands for nothing in CSV."""
 PATTERN = re.compile(r"[*?\[\]{}\\]")
 """What DuckDB would take for a pattern in a path."""
-
-
-class Unreadable(Exception):
-    """Why nothing of a file can be read."""
 
 
 @contextmanager
@@ -52,12 +72,12 @@ def open_pieces(source: Source) -> Iterator[tuple[str, Iterator[Piece]]]:
     """The format of a file, and its pieces."""
     with source.open() as file, unpacked(file) as stream:
         try:
-            head = stream.read(HEAD)
+            head = head_of(stream)
         except (Damaged, OSError) as error:
             raise Unreadable(f"cannot be unpacked: {error}") from None
     with source.open() as file, unpacked(file) as stream:
         if head.startswith(PARQUET):
-            yield from _tables(_parquet(stream))
+            yield from _tables(readable(_parquet(stream)))
             return
         format_ = recognised(head)
         if format_ is None:
@@ -67,9 +87,9 @@ def open_pieces(source: Source) -> Iterator[tuple[str, Iterator[Piece]]]:
                     "is neither our own format, nor OpenTelemetry's, nor an export of Langfuse's. "
                     "Look at its first lines, and at docs/production.md"
                 )
-            yield "langfuse", _records(_csv(stream, head))
+            yield "langfuse", readable(_csv(stream))
             return
-        yield format_, _pieces(stream, FORMATS[format_])
+        yield format_, readable(partial(FORMATS[format_], lines) for lines in pieces(stream))
 
 
 def at_once(source: Source, threads: int, *, whole: bool) -> Iterator[Piece] | None:
@@ -80,24 +100,31 @@ def at_once(source: Source, threads: int, *, whole: bool) -> Iterator[Piece] | N
     if source.local is None or not source.size or PATTERN.search(source.local):
         return None
     with source.open() as file:
-        head = file.read(HEAD)
+        head = head_of(file)
     if head.startswith((PARQUET, GZIP, ZSTD)) or recognised(head) != "flat":
         return None
-    rows = max(AT_ONCE * head.count(b"\n") // len(head), 1)
+    rows = max(AT_ONCE * head.count(b"\n") // max(len(head), 1), 1)
     fields = None if whole else {name for name in flat.column_types() if f'"{name}"'.encode() in head} | RARE
     tables = flat.read_at_once(source.local, rows, threads, fields)
     return (partial(flat.read_ordinary, table) for table in tables)
 
 
+def head_of(stream: IO[bytes]) -> bytes:
+    """The beginning of a file, with all of its first line."""
+    head = stream.read(HEAD)
+    rest = b"" if b"\n" in head else stream.readline(LONGEST_LINE)
+    return (head + rest).removeprefix(BYTE_ORDER_MARK)
+
+
 def recognised(head: bytes) -> str | None:
     """The format that the first lines of a file show; None where they are no JSON that we know."""
-    lines = [line for line in head.split(b"\n", MOST_LOOKED_AT)[:MOST_LOOKED_AT] if line.strip()]
+    lines = [line for line in head.split(b"\n") if line.strip()]
     if not lines:
         return "flat"
     for line in lines:
         try:
             fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         if fields.keys() & {"resourceSpans", "resourceLogs", "resourceMetrics"}:
             return "otlp"
@@ -105,53 +132,95 @@ def recognised(head: bytes) -> str | None:
             return "flat"
         if langfuse.is_langfuse(fields):
             return "langfuse"
-    # One line of JSON that is longer than the beginning is an export of very many spans.
-    return "otlp" if lines[0].lstrip().startswith((b'{"resourceSpans"', b'{"resourceLogs"')) else None
+    # One line of JSON that is longer than any event is an export of very many spans.
+    return "otlp" if EXPORT.match(lines[0]) else None
 
 
-def _pieces(stream: IO[bytes], reader: Reader) -> Iterator[Piece]:
+def readable(parts: Iterator[T]) -> Iterator[T]:
+    """The parts of a file, up to where its bytes are damaged."""
+    import pyarrow as pa
+
     try:
-        for lines in pieces(stream):
-            yield partial(reader, lines)
-    except (Damaged, OSError) as error:
+        yield from parts
+    except Damaged as error:
         raise Unreadable(f"cannot be unpacked: {error}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise Unreadable(f"is damaged: {error}") from None
 
 
 def _header(head: bytes) -> list[str] | None:
     """The names of columns, where a file is CSV."""
     first = head.split(b"\n", 1)[0].decode(errors="replace")
-    names = next(csv.reader([first]), [])
+    try:
+        names = next(csv.reader([first]), [])
+    except csv.Error:
+        return None
     return names if len(names) > 1 else None
 
 
-def _csv(stream: IO[bytes], head: bytes) -> Iterator[pa.Table]:
-    """The rows of a CSV file as texts, some at a time; blank is null."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
+def _csv(stream: IO[bytes]) -> Iterator[Piece]:
+    """The rows of a CSV file, some at a time."""
+    csv.field_size_limit(LONGEST_LINE)
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    try:
+        reader = csv.reader(text)
+        names, rows, size = next(reader), [], 0
+        for line, row in _csv_rows(reader):
+            rows.append((line, row))
+            size += sum(map(len, row))
+            if size >= PIECE or len(rows) == ROWS:
+                yield partial(_read_csv, names, rows)
+                rows, size = [], 0
+        if rows:
+            yield partial(_read_csv, names, rows)
+    finally:
+        with suppress(ValueError):  # it is closed
+            text.detach()
 
-    names = _header(head) or []
-    reader = arrow_csv.open_csv(
-        pa.PythonFile(stream, "r"),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-            null_values=["", "null"],
-        ),
-    )
-    return (pa.Table.from_batches([batch]) for batch in reader)
+
+def _csv_rows(reader: Any) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line that it begins in; one of which nothing can be read has no values."""
+    line = reader.line_num + 1
+    while True:
+        try:
+            row = next(reader) or None
+        except csv.Error:
+            row = []
+        except StopIteration:
+            return
+        if row is not None:  # a blank line
+            yield line, row
+        line = reader.line_num + 1
+
+
+def _read_csv(
+    names: Sequence[str], rows: Iterable[tuple[int, list[str]]], context: Context
+) -> Iterator[Batch]:
+    """Rows as records; those that are none are refused. Blank is null."""
+    records, refusals = [], []
+    for line, row in rows:
+        given = {name: value for name, value in zip(names, row, strict=False) if value not in BLANK}
+        try:
+            if len(row) != len(names):
+                raise Unusable(f"has {counted(len(row), 'value')} for {counted(len(names), 'column')}")
+            records.append((line, encoded(given)))
+        except (Unusable, UnicodeEncodeError) as error:
+            reason = str(error) if isinstance(error, Unusable) else "is not in UTF-8"
+            content = ",".join(row).encode(errors="surrogateescape")
+            refusals.append(msgspec.structs.replace(refusal_of(line, content, reason), whole=False))
+    batch = langfuse.read_records(records, context)
+    yield batch._replace(refusals=tuple(sorted((*batch.refusals, *refusals))))
 
 
 def _parquet(stream: IO[bytes]) -> Iterator[pa.Table]:
+    """Some rows at a time; of columns with the same name the first, and texts in UTF-8 alone."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        file = pq.ParquetFile(pa.PythonFile(stream, "r"))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise Unreadable(f"is a damaged Parquet file: {error}") from None
-    return (pa.Table.from_batches([batch]) for batch in file.iter_batches(ROWS))
+    for batch in pq.ParquetFile(pa.PythonFile(stream, "r")).iter_batches(ROWS):
+        batch.validate(full=True)
+        names = batch.schema.names
+        yield pa.Table.from_batches([batch.select([names.index(name) for name in dict.fromkeys(names)])])
 
 
 def _tables(tables: Iterator[pa.Table]) -> Iterator[tuple[str, Iterator[Piece]]]:
@@ -184,9 +253,5 @@ def _records(tables: Iterator[pa.Table]) -> Iterator[Piece]:
 
 
 def _read_records(table: pa.Table, first: int, context: Context) -> Iterator[Batch]:
-    rows = enumerate(table.to_pylist(), first)
-    yield langfuse.read_records(((number, _encoded(row)) for number, row in rows), context)
-
-
-def _encoded(row: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode({name: value for name, value in row.items() if value is not None})
+    rows = enumerate(rows_of(table), first)
+    yield langfuse.read_records(((number, encoded(row)) for number, row in rows), context)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from eval_pipeline.files import content_hash
 from eval_pipeline.loading import load_suites, suite_names
-from eval_pipeline.monitoring.batches import Batch, Context
+from eval_pipeline.monitoring.batches import Batch, Context, Unreadable
 from eval_pipeline.monitoring.databases import THREADS, in_memory
 from eval_pipeline.monitoring.finishing import Finishing, finishing_for
 from eval_pipeline.monitoring.flat import MoreFields, Unordinary
-from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, Unreadable, at_once, open_pieces
+from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, at_once, open_pieces
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import Delivery, Refusal
 from eval_pipeline.monitoring.settings import Production, read_production
@@ -97,14 +97,16 @@ class Ingest:
             reading = aside.submit(source.content)
             if source.local is None:
                 wait([reading])  # not everywhere may two read a file at once
-            if self.store.ledger.known_size(source.size) and self._is_known(source, reading.result()):
-                return FileOutcome(source.name, "known")
             try:
+                if self.store.ledger.known_size(source.size) and self._is_known(source, reading.result()):
+                    return FileOutcome(source.name, "known")
                 return self._take(source, reading)
-            except OSError:
+            except OSError as error:
                 if source.has_changed():
                     return FileOutcome(source.name, "changed")
-                raise
+                if not isinstance(reading.exception(), OSError):
+                    raise  # the file can be read: something else is wrong
+                return FileOutcome(source.name, "unreadable", reason=error.strerror or str(error))
 
     def _is_known(self, source: Source, content: Content) -> bool:
         ledger = self.store.ledger
@@ -155,6 +157,7 @@ class Ingest:
             with open_pieces(source) as (format_, pieces):
                 return self._keep_all(pieces, staging, THREADS)._replace(format=format_)
         except Unreadable as error:
+            staging.forget()  # what came before the damage counts when the file is whole
             return Kept(refusals=(Refusal(0, str(error), "", whole=False),), format=UNREADABLE)
 
     def _stage_at_once(self, source: Source, staging: Staging, *, whole: bool = False) -> Kept | None:

@@ -4,8 +4,9 @@ Segments are Parquet files named by the hash of what they were made from, in `<s
 and in `<state>/events/-feedback/<day>/` for feedback; where machines share a store, there too. The ledger
 lists those that count. A segment has a second name in a folder of the ledger that it was made or brought here
 for: what has one and is not listed was left by a process that was killed, or exchanged by another machine;
-what has none may count in another ledger, and stays. The same request may lie in several segments: reading
-counts it once, by its id within its hour, so that no order and no repetition of files changes a figure.
+what has none may count in another ledger, and stays. A second name whose first is gone is nobody's, in
+whatever ledger's folder. The same request may lie in several segments: reading counts it once, by its id
+within its hour, so that no order and no repetition of files changes a figure.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Delivery, Ledger, 
 from eval_pipeline.monitoring.staging import HOUR, Staging, day_text
 from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
-from eval_pipeline.store import STORE_VARIABLE, SharedCopies, database_url, is_database_shared
+from eval_pipeline.store import STORE_VARIABLE, SharedCopies, database_file, database_url, is_database_shared
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -254,34 +255,51 @@ class EventStore:
             if self._shared:
                 self._shared.give(path, self.folder / bare.path)
             if self.ledger.exchange(segment, bare, place):
-                remove(self.folder / segment.path)
-                remove(self._own / segment.path)
+                for below in (self.folder, *(self.folder / OWN).glob("*")):  # also those from before a move
+                    remove(below / segment.path)
                 if self._shared:
                     self._shared.forget(self.folder / segment.path)
 
-    def sweep(self) -> int:
+    def sweep(self, *, dry: bool = False) -> int:
         """Remove what this ledger has here and does not list, and say how many files that was."""
         own = self._own
-        return self.ledger.sweep(lambda listed: self._remove_all_but(own, listed))
+        return self.ledger.sweep(lambda listed: self._remove_all_but(own, listed, dry))
 
-    def _remove_all_but(self, own: Path, listed: set[str]) -> int:
-        there = {str(path.relative_to(own)): path for path in own.glob("*/*/*.parquet")}
-        orphans = [relative for relative in there if relative not in listed]
-        for relative in orphans:
-            if _is_same(path := self.folder / relative, own / relative):
+    def _remove_all_but(self, own: Path, listed: set[str], dry: bool) -> int:
+        orphans = [path for path in own.glob("*/*/*.parquet") if str(path.relative_to(own)) not in listed]
+        others = (other for other in (self.folder / OWN).glob("*") if other != own)
+        alone = [
+            path
+            for other in others
+            for path in other.glob("*/*/*.parquet")
+            if not (self.folder / path.relative_to(other)).exists()
+        ]
+        aside = [
+            path
+            for path in self.folder.glob(".*.tmp")
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS
+        ]
+        if not dry:
+            same = [
+                path for orphan in orphans if _is_same(path := self.folder / orphan.relative_to(own), orphan)
+            ]
+            for path in (*same, *orphans, *alone, *aside):
                 remove(path)
-            remove(own / relative)
-        for path in self.folder.glob(".*.tmp"):
-            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
-                remove(path)
-        return len(orphans)
+        return len(orphans) + len(alone)
 
     @cached_property
     def _own(self) -> Path:
-        """The folder of this ledger: another place is another one, and so is a new one in the same place."""
+        """The folder of this ledger: another place is another one, and so is a new one in the same place.
+
+        What lies in the state folder stays the same one wherever that is moved.
+        """
         from sqlalchemy import make_url
 
-        place = make_url(self._url).set(password=None).render_as_string()
+        file, state = database_file(self._url), self.folder.parent
+        if file is not None and file.is_relative_to(state):
+            place = str(file.relative_to(state))
+        else:
+            place = make_url(self._url).set(password=None).render_as_string()
         return self.folder / OWN / content_hash([place, self.ledger.key("ledger", uuid.uuid4().hex)])
 
     def _place(self, own: Path, path: Path, relative: str) -> None:

@@ -12,17 +12,20 @@ from typing import Any
 
 import msgspec
 
-from eval_pipeline.monitoring.attributes import joined_version, parsed, text_of_messages
+from eval_pipeline.monitoring.attributes import joined_version, parsed, text_of_messages, total_cost
 from eval_pipeline.monitoring.batches import (
+    ODD,
     Batch,
     Context,
     Event,
     Given,
     Unusable,
+    as_text,
     batch_of,
     event_row,
     feedback_row,
     moment,
+    named_by,
     points_of,
     reason_of,
     refusal_of,
@@ -60,7 +63,7 @@ def read_records(records: Iterable[tuple[int, bytes]], context: Context) -> Batc
             event, given = _of_record(
                 {_snake(name): value for name, value in decoder.decode(content).items()}, context
             )
-        except (msgspec.MsgspecError, Unusable, ValueError, TypeError, OverflowError) as error:
+        except ODD as error:
             refusals.append(refusal_of(number, content, reason_of(error)))
             continue
         events += [event] if event else []
@@ -86,28 +89,30 @@ def _event(record: Mapping[str, Any], context: Context) -> dict[str, Any]:
         value if isinstance(value := parsed(record.get(name)), dict) else {}
         for name in ("metadata", "usage_details", "cost_details")
     )
-    prompt, version = joined_version(record.get("prompt_name"), record.get("prompt_version"))
+    prompt, version = joined_version(record.get("prompt_name"), _whole(record.get("prompt_version")))
     start = _moment(record["start_time"])
     end = _moment(record["end_time"]) if record.get("end_time") else None
     failed = str(record.get("level", "")).upper() == "ERROR"
     row = {
-        "request_id": record["id"],
-        "trace_id": record.get("trace_id") or None,
+        "request_id": named_by(record["id"]),
+        "trace_id": named_by(record.get("trace_id")),
         "at": start,
         "suite": context.suite_of(metadata.get("suite"), prompt),
         "version": version,
-        "model": record.get("provided_model_name") or record.get("model") or None,
+        "model": named_by(record.get("provided_model_name") or record.get("model")),
         "latency_ms": (end - start).total_seconds() * 1e3 if end and end >= start else None,
         "input_tokens": usage.get("input"),
         "output_tokens": usage.get("output"),
-        "cost_usd": costs.get("total", _given_number(record.get("total_cost"))),
-        "error": (metadata.get("error_type") or record.get("status_message") or "error") if failed else None,
-        "topic": metadata.get("topic"),
+        "cost_usd": total_cost(costs, _given_number(record.get("total_cost"))),
+        "error": as_text(metadata.get("error_type") or record.get("status_message") or "error")
+        if failed
+        else None,
+        "topic": named_by(metadata.get("topic")),
         "input": text_of_messages(record.get("input"), answer=False),
         "output": text_of_messages(record.get("output"), answer=True),
-        "user": record.get("user_id") or None,
-        "session": record.get("session_id") or None,
-        "experiment": metadata.get("experiment"),
+        "user": named_by(record.get("user_id")),
+        "session": named_by(record.get("session_id")),
+        "experiment": named_by(metadata.get("experiment")),
     }
     return event_row(msgspec.convert(row, Event, strict=False), context)
 
@@ -127,11 +132,17 @@ def _feedback(record: Mapping[str, Any], context: Context) -> dict[str, Any] | N
     comment = record.get("comment")
     given = Given(points=points, name=name, comment=str(comment) if comment else None, id=str(record["id"]))
     at = _moment(record.get("timestamp") or record.get("created_at"))
-    return feedback_row(given, record.get("observation_id") or None, record.get("trace_id") or None, at)
+    request, trace = (named_by(record.get(name)) for name in ("observation_id", "trace_id"))
+    return feedback_row(given, request, trace, at)
 
 
 def _moment(value: Any) -> datetime.datetime:
     return moment(msgspec.convert(value, type=datetime.datetime, strict=False))
+
+
+def _whole(version: Any) -> Any:
+    """The number of a version, which a column with gaps has as 3.0."""
+    return int(version) if isinstance(version, float) and version.is_integer() else version
 
 
 def _given_number(value: Any) -> Any:

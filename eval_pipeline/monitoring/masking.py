@@ -7,9 +7,12 @@ amounts stay. Names are found by what stands before them, and only where that is
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 import string
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,14 +26,25 @@ if TYPE_CHECKING:
 
 EMAIL, PHONE, IBAN, CARD, NAME = "[e-mail]", "[phone]", "[iban]", "[card]", "[name]"
 LONGEST_LOCAL = 64
+MOST_LEVELS = 3
+"""So often a text may be JSON within JSON."""
+MOST_LABELS = 1000
+EDGE = 1024
+"""Characters around the place where a text is cut that are looked at."""
 
 _GAP = rf"[ .\-{WIDE_GAPS}]"
+_GAPS = re.compile(_GAP)
 _DIGIT_RUN = re.compile(rf"(?<!\d)\d(?:{_GAP}?\d)*")
 _GROUPS = re.compile(r"\d+")
 _NO_DIGIT = re.compile("[^0-9]+")
-_LOCAL_REVERSED = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+")
-_DOMAIN = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LOCAL_REVERSED = re.compile(r"[\w\u0300-\u036f.!#$%&'*+/=?^`{|}~-]+")
+_DOMAIN = re.compile(r"[\w\u0300-\u036f-]{1,63}(?:\.[\w\u0300-\u036f-]{1,63}){1,8}")
+_SPACES = re.compile(r"[^ \u00a0\u2009\u202f]+")
 _IBAN_START = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}?\d{_GAP}?\d")
+_ASCII_IBAN_DIGITS = re.compile(rb"0(?:(?<=[^a0]aa0)|(?<=[^a0]aa-0))-?0")
+"""The check digits of what begins like an IBAN: digits are rarer than letters, so they come first."""
 _PHONE = re.compile(
     r"(?<![\w.,])(?:[+＋]|\()?\d(?:[ \u00a0\u2009\u202f()./\-\u2010-\u2015]{0,3}\d){6,16}(?![\w])"
 )
@@ -45,9 +59,12 @@ _NAMED = re.compile(
 
 _STRETCH = re.compile(r"\d(?:\D{0,6}+\d){6,}+")
 _ASCII_STRETCH = re.compile(rb"0(?: {0,6}+0){6,}+")
-"""Seven digits or more, each close to the next: every number that is masked lies in or around one."""
+"""Seven digits or more, each close to the next: every card and phone number lies in or around one."""
 _DIGITS = bytes(ord("0") if chr(byte) in string.digits else ord(" ") for byte in range(256))
 """One digit for all, and a space for the rest: a byte is searched for much faster than a kind of them."""
+_ALPHABET = string.digits + string.ascii_letters + " .-"
+_KINDS = bytes.maketrans(_ALPHABET.encode(), b"0" * 10 + b"a" * 52 + b"---")
+"""The same with one letter for all, and one separator."""
 BEFORE, BEHIND = 16, 48
 """Characters before and behind such digits that may belong to the same number."""
 
@@ -61,6 +78,7 @@ CARD_LENGTHS = (
 )
 """How cards of each brand begin, and how many digits they have."""
 FEWEST_CARD_DIGITS = min(min(lengths) for _, lengths in CARD_LENGTHS)
+MOST_CARD_DIGITS = max(max(lengths) for _, lengths in CARD_LENGTHS)
 
 
 class Found(NamedTuple):
@@ -81,10 +99,47 @@ def mask_text(text: str, *, names: bool = False) -> str:
 
 
 def find(text: str, *, names: bool = False) -> list[Found]:
-    """Everything that is masked, in order and without overlaps: what is surest first."""
+    """Everything that is masked, in order and without overlaps.
+
+    What is written in JSON's escapes is found as what it means: texts may be JSON, and JSON within JSON.
+    """
+    if "\\" not in text:
+        return _find(text, names=names)
+    plain, places = text, list(range(len(text) + 1))
+    for _ in range(MOST_LEVELS):
+        plain, kept = _unescaped(plain)
+        places = [places[each] for each in kept]
+    return [Found(places[each.start], places[each.end], each.mark) for each in _find(plain, names=names)]
+
+
+def _unescaped(text: str) -> tuple[str, list[int]]:
+    """A text without its escapes, and where each of its characters stood, and where it ended."""
+    parts: list[str] = []
+    places: list[int] = []
+    end = 0
+    for escape in _ESCAPE.finditer(text):
+        code, letter = escape.groups()
+        parts += [text[end : escape.start()], chr(int(code, 16)) if code else _ESCAPED.get(letter, letter)]
+        places += range(end, escape.start() + 1)
+        end = escape.end()
+    return "".join([*parts, text[end:]]), [*places, *range(end, len(text) + 1)]
+
+
+def cut_before(text: str, limit: int) -> str:
+    """The beginning of a text; nothing personal is cut in two, of which nobody would recognise the rest."""
+    start = max(limit - EDGE, 0)
+    for found in find(text[start : limit + EDGE]) if len(text) > limit else ():
+        if found.start < limit - start < found.end:
+            return text[: start + found.start]
+    return text[:limit]
+
+
+def _find(text: str, *, names: bool) -> list[Found]:
+    """The same in a text without escapes: what is surest first."""
     taken: list[Found] = list(_emails(text))
+    taken += _apart(_ibans(text), taken)
     for start, end in _windows(text):
-        for search in (_ibans, _cards, _phones):
+        for search in (_cards, _phones):
             taken += _apart(search(text, start, end), taken)
     if names:
         taken += _apart(_names(text), taken)
@@ -101,7 +156,7 @@ def _apart(found: Iterable[Found], taken: Sequence[Found]) -> list[Found]:
 
 
 def _windows(text: str) -> list[tuple[int, int]]:
-    """Where numbers may lie: around many digits, up to where no word goes on; those that touch are one."""
+    """Where cards and phones may be: around many digits, up to a word's end; those that touch are one."""
     windows: list[tuple[int, int]] = []
     ascii_ = text.isascii()
     found = _ASCII_STRETCH.finditer(text.encode().translate(_DIGITS)) if ascii_ else _STRETCH.finditer(text)
@@ -134,42 +189,48 @@ def _emails(text: str) -> Iterator[Found]:
             at = text.find(sign, at + 1)
 
 
-def _ibans(text: str, first: int, last: int) -> Iterator[Found]:
-    for start in _IBAN_START.finditer(text, first, last):
-        length = IBAN_LENGTHS.get(text[start.start() : start.start() + 2].upper())
-        characters, end = "", start.start()
-        gap = False
-        while length and end < len(text) and len(characters) < length:
-            character = text[end]
-            if character.isalnum():
-                characters, gap = characters + character, False
-            elif gap or not re.fullmatch(_GAP, character):
-                break
-            else:
-                gap = True
-            end += 1
-        whole = len(characters) == length and not text[end : end + 1].isalnum()
-        if whole and is_iban(characters):
-            yield Found(start.start(), end, IBAN)
+def _ibans(text: str) -> Iterator[Found]:
+    for start in _iban_starts(text):
+        length = IBAN_LENGTHS.get(text[start : start + 2].upper())
+        written = _written_in(length).match(text, start) if length else None
+        if written and is_iban(_GAPS.sub("", written.group())):
+            yield Found(start, written.end(), IBAN)
+
+
+@functools.cache
+def _written_in(length: int) -> re.Pattern[str]:
+    """So many letters and digits, with one separator between two, and none behind them."""
+    return re.compile(rf"[^\W_](?:{_GAP}?[^\W_]){{{length - 1}}}(?![^\W_])")
+
+
+def _iban_starts(text: str) -> Iterator[int]:
+    """Where two letters stand that begin a word and have two digits behind them."""
+    if not text.isascii():
+        yield from (start.start() for start in _IBAN_START.finditer(text))
+        return
+    kinds = b" " + text.encode().translate(_KINDS)
+    for digits in _ASCII_IBAN_DIGITS.finditer(kinds):
+        yield digits.start() - 3 - (kinds[digits.start() - 1] == ord("-"))
 
 
 def _cards(text: str, start: int, end: int) -> Iterator[Found]:
     """Whole groups of digits that are a card number together; an expiry date may follow them."""
     for run in _DIGIT_RUN.finditer(text, start, end):
-        if run.end() - run.start() < FEWEST_CARD_DIGITS:
+        digits = _GAPS.sub("", run.group())
+        if len(digits) < FEWEST_CARD_DIGITS:
             continue
         groups = list(_GROUPS.finditer(text, run.start(), run.end()))
-        first = 0
-        while first < len(groups):
-            digits, last = "", first
-            while last < len(groups) and len(digits) < 20:
-                digits += groups[last].group()
-                if len(digits) >= FEWEST_CARD_DIGITS and is_card(digits):
+        ends = list(itertools.accumulate(len(group.group()) for group in groups))
+        first, begin = 0, 0
+        while len(digits) - begin >= FEWEST_CARD_DIGITS:
+            last = bisect_left(ends, begin + FEWEST_CARD_DIGITS)
+            while last < len(ends) and ends[last] - begin <= MOST_CARD_DIGITS:
+                if is_card(digits[begin : ends[last]]):
                     yield Found(groups[first].start(), groups[last].end(), CARD)
                     first = last
                     break
                 last += 1
-            first += 1
+            first, begin = first + 1, ends[first]
 
 
 def is_card(digits: str) -> bool:
@@ -192,6 +253,20 @@ def _phones(text: str, start: int, end: int) -> Iterator[Found]:
     for run in _PHONE.finditer(text, start, end):
         if is_phone(run.group()):
             yield Found(run.start(), run.end(), PHONE)
+        else:
+            yield from _phones_among(text, run.start(), run.end())
+
+
+def _phones_among(text: str, start: int, end: int) -> Iterator[Found]:
+    """Phone numbers that other numbers stand beside, with a space between them."""
+    words = [(word.start(), word.end()) for word in _SPACES.finditer(text, start, end)]
+    first = 0
+    while first < len(words):
+        ends = range(len(words), first, -1)
+        last = next((each for each in ends if is_phone(text[words[first][0] : words[each - 1][1]])), None)
+        if last is not None:
+            yield Found(words[first][0], words[last - 1][1], PHONE)
+        first = last or first + 1
 
 
 def is_phone(written: str) -> bool:
@@ -224,6 +299,22 @@ def mask_column(column: pa.ChunkedArray, *, names: bool = False) -> pa.ChunkedAr
     return pa.chunked_array(chunks, pa.string())
 
 
+def mask_labels(column: pa.ChunkedArray, *, names: bool = False) -> pa.ChunkedArray:
+    """The same for a column in which few texts come again and again."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    labels = pc.unique(column)
+    if len(labels) > MOST_LABELS:
+        return mask_column(column, names=names)
+    masked = [label and mask_text(label, names=names) for label in labels.to_pylist()]
+    if masked == labels.to_pylist():
+        return column
+    return pa.chunked_array(
+        [pa.array(masked, pa.string()).take(pc.index_in(column, labels).combine_chunks())]
+    )
+
+
 def _masked(chunk: pa.Array, *, names: bool) -> Iterator[pa.Array]:
     """A chunk in parts: those that stay as they are, and between them the rows that become others."""
     import numpy as np
@@ -251,21 +342,3 @@ def _rows_to_read(chunk: pa.Array, *, names: bool) -> NDArray[np.int64]:
         return np.arange(len(chunk)) if names else np.flatnonzero(suspects(chunk))
     there = np.flatnonzero(chunk.is_valid().to_numpy(zero_copy_only=False))
     return there if names or not len(there) else there[suspects(chunk.drop_null())]
-
-
-def pseudonyms(column: pa.ChunkedArray, key: str) -> pa.ChunkedArray:
-    """Keyed hashes in the place of names: the same name has the same one, and nobody can turn it back."""
-    import hashlib
-
-    import pyarrow as pa
-
-    if column.null_count == len(column):
-        return column
-    encoded = column.combine_chunks().dictionary_encode()
-    secret = key.encode()
-    hashed = [
-        name if name is None else hashlib.blake2b(name.encode(), key=secret, digest_size=8).hexdigest()
-        for name in encoded.dictionary.to_pylist()
-    ]
-    dictionary = pa.array(hashed, pa.string())
-    return pa.chunked_array([dictionary.take(encoded.indices)])

@@ -17,9 +17,11 @@ from eval_pipeline.monitoring.attributes import (
     is_inference,
     passages_of,
     text_of_messages,
+    total_cost,
     version_of,
 )
 from eval_pipeline.monitoring.batches import (
+    ODD,
     Batch,
     Context,
     Event,
@@ -28,6 +30,7 @@ from eval_pipeline.monitoring.batches import (
     batch_of,
     event_row,
     feedback_row,
+    named_by,
     points_of,
     reason_of,
     refusal_of,
@@ -117,10 +120,11 @@ class ResourceLogs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Export(msgspec.Struct, frozen=True, rename="camel"):
-    """A line: what was exported at once. Lines of metrics hold neither."""
+    """A line: what was exported at once."""
 
-    resource_spans: list[ResourceSpans] = []
-    resource_logs: list[ResourceLogs] = []
+    resource_spans: list[ResourceSpans] | msgspec.UnsetType = msgspec.UNSET
+    resource_logs: list[ResourceLogs] | msgspec.UnsetType = msgspec.UNSET
+    resource_metrics: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
@@ -136,8 +140,8 @@ def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
         if not line.strip():
             continue
         try:
-            rows = _of_export(decoder.decode(line), context)
-        except (msgspec.MsgspecError, Unusable, ValueError, OverflowError, RecursionError) as error:
+            rows = _of_export(_export(line, decoder), context)
+        except ODD as error:
             refusals.append(refusal_of(number, line, reason_of(error)))
             continue
         events += rows[0]
@@ -146,11 +150,27 @@ def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
     yield batch_of(events, feedback, refusals, skipped)
 
 
+def _export(line: bytes, decoder: msgspec.json.Decoder[Export]) -> Export:
+    """What a line says; null is as good as nothing, as in all of Protobuf's JSON."""
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without_nulls(msgspec.json.decode(line)), Export)
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
 def _of_export(export: Export, context: Context) -> Rows:
     events: list[dict[str, Any]] = []
     feedback: list[dict[str, Any]] = []
     skipped = 0
-    for resource in export.resource_spans:
+    if export == Export():
+        raise Unusable("is no export of OpenTelemetry's: it has neither spans nor log records nor metrics")
+    for resource in export.resource_spans or ():
         shared = attributes_of(resource.resource.attributes)
         for span in (span for scope in resource.scope_spans for span in scope.spans):
             attributes = {**shared, **attributes_of(span.attributes)}
@@ -160,7 +180,7 @@ def _of_export(export: Export, context: Context) -> Rows:
                 events.append(_event(span, attributes, context))
             elif not given:
                 skipped += 1
-    for logs in export.resource_logs:
+    for logs in export.resource_logs or ():
         for record in (record for scope in logs.scope_logs for record in scope.log_records):
             row = _record_feedback(record, context)
             feedback += [row] if row else []
@@ -171,15 +191,16 @@ def _of_export(export: Export, context: Context) -> Rows:
 def _event(span: Span, attributes: Mapping[str, Any], context: Context) -> dict[str, Any]:
     start, end = int(span.start_time_unix_nano), int(span.end_time_unix_nano)
     prompt, version = version_of(attributes)
-    named = {
-        name: field_of(attributes, name)
-        for name in ("model", "topic", "confidences", "user", "session", "experiment", "simulated")
+    named = {name: field_of(attributes, name) for name in ("confidences", "simulated")} | {
+        name: named_by(field_of(attributes, name))
+        for name in ("model", "topic", "user", "session", "experiment")
     }
     usage = details(attributes, "langfuse.observation.usage_details")
     retrieved = passages_of(field_of(attributes, "retrieved"))
     row = {
         **{name: value for name, value in named.items() if value is not None},
-        "request_id": field_of(attributes, "request_id") or _request_id(span.trace_id, span.span_id),
+        "request_id": named_by(field_of(attributes, "request_id"))
+        or _request_id(span.trace_id, span.span_id),
         "trace_id": span.trace_id or None,
         "at": _moment(start),
         "suite": context.suite_of(field_of(attributes, "suite"), prompt),
@@ -211,10 +232,9 @@ def _number(*values: Any) -> Any:
 
 
 def _cost(attributes: Mapping[str, Any]) -> Any:
-    costs = details(attributes, "langfuse.observation.cost_details")
-    parts = [value for name, value in costs.items() if name != "total" and isinstance(value, int | float)]
     ours = attributes.get("eval_pipeline.cost_usd")
-    return _number(ours, costs.get("total"), sum(parts) if parts else None, field_of(attributes, "cost_usd"))
+    costs = details(attributes, "langfuse.observation.cost_details")
+    return ours if ours is not None else total_cost(costs, field_of(attributes, "cost_usd"))
 
 
 def _error(span: Span, attributes: Mapping[str, Any]) -> str | None:
@@ -233,11 +253,11 @@ def _error(span: Span, attributes: Mapping[str, Any]) -> str | None:
 def _span_feedback(span: Span, attributes: Mapping[str, Any], context: Context) -> Iterator[dict[str, Any]]:
     for event in span.events:
         if event.name == EVALUATION:
-            request = field_of(attributes, "request_id") or _request_id(span.trace_id, span.span_id)
+            request = named_by(field_of(attributes, "request_id")) or _request_id(span.trace_id, span.span_id)
             given = _given(attributes_of(event.attributes), context)
             if given is not None:
                 at = _moment(int(event.time_unix_nano) or int(span.start_time_unix_nano))
-                yield feedback_row(given, str(request), span.trace_id or None, at)
+                yield feedback_row(given, request, span.trace_id or None, at)
 
 
 def _record_feedback(record: LogRecord, context: Context) -> dict[str, Any] | None:
@@ -247,7 +267,7 @@ def _record_feedback(record: LogRecord, context: Context) -> dict[str, Any] | No
     given = _given(attributes, context)
     if given is None:
         return None
-    named = field_of(attributes, "request_id")
+    named = named_by(field_of(attributes, "request_id"))
     request = named or (_request_id(record.trace_id, record.span_id) if record.span_id else None)
     if request is None and not record.trace_id:
         raise Unusable("feedback names neither a span nor a trace")
@@ -276,16 +296,20 @@ def attributes_of(pairs: Sequence[KeyValue]) -> dict[str, Any]:
     return {pair.key: _plain(pair.value) for pair in pairs}
 
 
-def _plain(value: Mapping[str, Any]) -> Any:
-    """A typed value as a plain one; whole numbers come as texts, since JSON has none so large."""
-    for kind, content in value.items():
-        match kind:
-            case "intValue":
-                return int(content)
-            case "arrayValue":
-                return [_plain(each) for each in content.get("values", [])]
-            case "kvlistValue":
-                return {each["key"]: _plain(each.get("value", {})) for each in content.get("values", [])}
-            case _:
-                return content
-    return None
+def _plain(value: Any) -> Any:
+    """A typed value as a plain one; whole numbers come as texts, since JSON has none so large.
+
+    One that is made up otherwise is none: it may be of an attribute that nobody reads.
+    """
+    kind, content = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
+    held = content.get("values") if isinstance(content, dict) else None
+    several = held if isinstance(held, list) else []
+    match kind:
+        case "intValue":
+            return int(content) if isinstance(content, int | str) else None
+        case "arrayValue":
+            return [_plain(each) for each in several]
+        case "kvlistValue":
+            pairs = [each for each in several if isinstance(each, dict) and isinstance(each.get("key"), str)]
+            return {each["key"]: _plain(each.get("value")) for each in pairs}
+    return content

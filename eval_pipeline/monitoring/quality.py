@@ -11,7 +11,7 @@ import msgspec
 
 from eval_pipeline.files import content_hash, replacing
 from eval_pipeline.monitoring.keeping import EventStore
-from eval_pipeline.monitoring.measuring import ACCEPTED, Measuring, canaries_of, every_measure
+from eval_pipeline.monitoring.measuring import ACCEPTED, Measured, Measuring, canaries_of, every_measure
 from eval_pipeline.monitoring.sampling import Sample, rows_of, sample_of
 from eval_pipeline.monitoring.settings import Production, Target
 from eval_pipeline.numbers import Unit, limit, number
@@ -132,7 +132,10 @@ def measure_day(
     production: Production,
     now: datetime.datetime | None = None,
 ) -> MeasuredDay:
-    """The measures of a day's sample, brought up to date."""
+    """The measures of a day's sample, brought up to date.
+
+    Texts have to go some day. What was measured of them stays, beside what later ones show.
+    """
     sample = sample_of(project, store, suite.name, day, production, now)
     measuring = Measuring(suite, canaries_of(project, suite))
     made_from = content_hash([sample.info.made_from, measuring.identity])
@@ -140,9 +143,7 @@ def measure_day(
     known = read_measured(path)
     if known is not None and known.info.made_from == made_from:
         return known
-    measured = _measure(sample, measuring, made_from)
-    if known is not None and known.info.measured and not measured.info.measured:
-        return known  # the texts are gone, as they have to go some day; what they showed stays
+    measured = _measure(sample, measuring, made_from, _by_request(known) if known is not None else {})
     import pyarrow.parquet as pq
 
     with replacing(path) as temporary:
@@ -179,14 +180,26 @@ def measured_days(
     return [each for each in found if each is not None]
 
 
-def _measure(sample: Sample, measuring: Measuring, made_from: str) -> MeasuredDay:
+def _by_request(day: MeasuredDay) -> dict[str, list[Measured]]:
+    """What was measured of each answer."""
+    found: dict[str, list[Measured]] = {}
+    for row in day.table.select(["request_id", *Measured._fields]).to_pylist():
+        found.setdefault(row.pop("request_id"), []).append(Measured(**row))
+    return found
+
+
+def _measure(
+    sample: Sample, measuring: Measuring, made_from: str, before: dict[str, list[Measured]]
+) -> MeasuredDay:
+    """Measures of what was drawn, those from before where an answer has no text any more."""
     import pyarrow as pa
 
     rows: list[dict[str, Any]] = []
     drawn = measured = 0
     for event in rows_of(sample):
         drawn += 1
-        own = list(measuring.measure(event))
+        gone = event["error"] is None and event["output"] is None
+        own = before.pop(event["request_id"], []) if gone else list(measuring.measure(event))
         measured += bool(own)
         keys = {name: event.get(name) for name in _KEYS}
         keys["cluster"] = event["user"] or event["session"] or event["request_id"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from eval_pipeline.files import Violation, is_there
-from eval_pipeline.files.models import Model, field_at, read_model
+from eval_pipeline.files.models import Model, field_at, read_model, refusal
 from eval_pipeline.monitoring.strata import Sampling
 from eval_pipeline.problems import BadInput, Problems, without_problems
 from eval_pipeline.project import Project
@@ -33,7 +34,14 @@ class Scale(Model):
     """Between which values people rate."""
 
     lowest: float = 1.0
-    highest: float = 5.0
+    highest: float = Field(default=5.0, validate_default=True)
+
+    @field_validator("highest")
+    @classmethod
+    def _above_lowest(cls, highest: float, info: ValidationInfo) -> float:
+        if highest <= info.data.get("lowest", -math.inf):
+            raise refusal(Violation((), "is not above lowest", "Let lowest be the smaller number."))
+        return highest
 
 
 USUAL_FEEDBACK = ("user_feedback", "user-feedback", "feedback", "thumbs", "rating")

@@ -33,11 +33,10 @@ def value_of(bucket: int) -> float:
 
 
 def quantile(counts: Mapping[int, int], share: float) -> float | None:
-    """The value below which a share of all values lies: that of rank ⌊share × (n − 1)⌋; None of none."""
-    total = sum(counts.values())
-    rank, below = math.floor(share * (total - 1)), 0
+    """The least value that a share of all values is at most: that of rank ⌈share × n⌉; None of none."""
+    wanted, reached = share * sum(counts.values()) - 1e-9, 0  # 0.07 × 100 is more than 7
     for bucket in sorted(counts):
-        below += counts[bucket]
-        if below > rank:
+        reached += counts[bucket]
+        if reached >= wanted:
             return value_of(bucket)
     return None

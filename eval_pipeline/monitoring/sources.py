@@ -7,7 +7,7 @@ import io
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from eval_pipeline.monitoring.ledger import HASH_LENGTH
@@ -103,7 +103,10 @@ class Lines(NamedTuple):
 
 
 def list_sources(folder: str) -> list[Source]:
-    """The files in a drop folder and below, by name; none where there is no such folder."""
+    """The files in a drop folder and below, by name; none where there is no such folder.
+
+    What is no file, such as a pipe, a socket, or a link that leads nowhere, is left alone.
+    """
     import fsspec
 
     try:
@@ -114,10 +117,12 @@ def list_sources(folder: str) -> list[Source]:
         raise bad_value("drop", f"cannot be opened: {error}", remedy) from None
     except FileNotFoundError:
         return []
-    sources = (
-        _source(files, root, path, files.info(path) if about.get("islink") else about)
-        for path, about in sorted(details.items())
-    )
+    sources = []
+    for path, about in sorted(details.items()):
+        with suppress(OSError):
+            followed = files.info(path) if about.get("islink") else about
+            if followed.get("type", "file") == "file":
+                sources.append(_source(files, root, path, followed))
     return [each for each in sources if not each.name.rpartition("/")[2].startswith((".", "_"))]
 
 
@@ -127,7 +132,10 @@ def _source(files: AbstractFileSystem, root: str, path: str, about: dict[str, An
     moment = changed.timestamp() if hasattr(changed, "timestamp") else changed
     stamp = f"{size}:{about.get('ETag') or about.get('etag') or moment}"
     age = None if moment is None else max(time.time() - float(moment), 0.0)
-    return Source(files, path, path.removeprefix(root).lstrip("/"), size, stamp, age)
+    name = (
+        path.removeprefix(root).lstrip("/").encode(errors="surrogateescape").decode(errors="backslashreplace")
+    )
+    return Source(files, path, name, size, stamp, age)
 
 
 @contextmanager
@@ -170,6 +178,9 @@ class _Gzip(io.RawIOBase):
                     raise Damaged("the compressed data end in the middle")
                 return 0
             if self._unpacker.eof:
+                self._packed = self._packed.lstrip(b"\0")  # with zeros a file was filled up
+                if not self._packed:
+                    continue
                 self._unpacker = zlib.decompressobj(wbits=31)
             try:
                 data = self._unpacker.decompress(self._packed, len(buffer))

@@ -93,7 +93,9 @@ def suspects(texts: pa.Array) -> Flags:
         wide_part = bool(part.max() >= 0x80)
         _look(part, offsets[first : last + 1] - begin, flags[first:last], WIDE if wide_part else NARROW)
         wide |= wide_part
-    flags |= pc.match_substring_regex(texts, "@").fill_null(False).to_numpy(zero_copy_only=False)
+    # Behind a backslash a character may mean another one.
+    signs = r"@|\\" if holds_any(texts, b"\\") else "@"
+    flags |= pc.match_substring_regex(texts, signs).fill_null(False).to_numpy(zero_copy_only=False)
     if wide:
         rest = ~flags & ~pc.string_is_ascii(texts).fill_null(True).to_numpy(zero_copy_only=False)
         written = pc.match_substring_regex(texts.filter(pa.array(rest)), _OTHER_DIGIT_OR_SIGN)
@@ -101,15 +103,17 @@ def suspects(texts: pa.Array) -> Flags:
     return flags
 
 
-def holds_byte(texts: pa.Array, byte: bytes) -> bool:
-    """Whether any of some texts has a byte, which is all that most columns need to be asked."""
+def holds_any(texts: pa.Array, signs: bytes) -> bool:
+    """Whether any of some texts has one of some bytes, which is all that most columns need to be asked."""
     import numpy as np
 
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
         return False
-    ends = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]]
-    return bool((np.frombuffer(data, np.uint8)[ends[0] : ends[1]] == ord(byte)).any())
+    first, last = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]].tolist()
+    held = np.frombuffer(data, np.uint8)
+    parts = (held[start : min(start + PACKED, last)] for start in range(first, last, PACKED))
+    return any((part == sign).any() for part in parts for sign in signs)
 
 
 def _slices(offsets: NDArray[np.int32]) -> Iterator[tuple[int, int]]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from eval_pipeline.files import write_text
-from eval_pipeline.improvement import month_of, quarter_of, week_of
+from eval_pipeline.improvement import last_day, month_of, quarter_of, week_of
 from eval_pipeline.monitoring import read_production
+from eval_pipeline.problems import bad_value
 from eval_pipeline.project import Project
 from eval_pipeline.reports.blocks import Block, blocks_markdown
 from eval_pipeline.reports.reviews import monthly_blocks, quarterly_blocks, weekly_blocks
@@ -43,9 +44,11 @@ def write_review(
     """Write a brief, to the state folder or to a file of that name."""
     from eval_pipeline.reports.page.reviews import review_page
 
+    if out is not None and out.name in ("", ".."):
+        remedy = "Name what the files are to be called: --out week writes week.md and week.html."
+        raise bad_value("--out", f"{str(out)!r} names no file", remedy)
     blocks = review_blocks(project, suite, rhythm, end)
-    last = (end - datetime.timedelta(microseconds=1)).date()
-    path = out or project.state / FOLDER / suite.name / f"{rhythm}-{last}"
+    path = out or project.state / FOLDER / suite.name / f"{rhythm}-{last_day(end)}"
     markdown, page = (path.with_name(f"{path.name}{suffix}") for suffix in (".md", ".html"))
     write_text(markdown, blocks_markdown(blocks))
     write_text(page, review_page(blocks))

@@ -68,3 +68,61 @@ def test_bad_input_exits_with_2(project: Project, arguments: tuple[str, ...]) ->
     done = invoke(project, "cases", *arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def suggested(project: Project) -> list[Path]:
+    """The two files that are suggested."""
+    assert invoke(project, "cases", "suggest", NAME).returncode == 0
+    return sorted((project.root / "production/suggested" / NAME).glob("*.json"))
+
+
+def edit(path: Path, **fields: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def everything(project: Project) -> dict[str, bytes]:
+    """What lies in the folder of suggestions and of golden cases."""
+    folders = (project.root / "production", project.root / "golden")
+    return {
+        str(path): path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_files_are_dropped_together_or_not_at_all(project: Project) -> None:
+    first, second = suggested(project)
+    before = everything(project)
+    refused = invoke(project, "cases", "drop", first, "absent.json", "--reason", "x")
+    assert (refused.returncode, "absent.json" in refused.stderr) == (2, True)
+    assert everything(project) == before
+    twice = invoke(project, "cases", "drop", first, first.parent / ".." / NAME / first.name, "--reason", "x")
+    assert (twice.returncode, twice.stdout.count("is dropped")) == (0, 1)
+    assert second.exists()
+
+
+@pytest.mark.parametrize("suite", ["../x", "nope", "", "/x"])
+@pytest.mark.parametrize("step", [("accept",), ("drop", "--reason", "x")])
+def test_a_suite_that_is_none_is_refused_with_its_file(
+    project: Project, suite: str, step: tuple[str, ...]
+) -> None:
+    first, second = suggested(project)
+    edit(first, suite=suite)
+    second.write_text('{"suite": ')
+    before = everything(project)
+    refused = invoke(project, "cases", *step, first, second)
+    assert refused.returncode == 2
+    assert f"{first.name}: suite: {suite!r} is not a suite" in refused.stderr
+    assert second.name in refused.stderr
+    assert everything(project) == before
+
+
+def test_one_and_several_are_told_apart(project: Project) -> None:
+    keep(project, [event(7, NAME, None, None, error="timeout", at=RECENT)])
+    first, second = suggested(project)
+    edit(first, case={**json.loads(first.read_text())["case"], "label": "other", "language": "en"})
+    assert invoke(project, "cases", "accept", first).returncode == 0
+    waiting = invoke(project, "cases", "suggest", NAME).stdout
+    assert "1 input is suggested already" in waiting
+    assert f"1 failure asks what the golden case {first.stem} asks" in waiting
+    assert "1 failure has no input text" in waiting
+    invoke(project, "cases", "drop", second, "--reason", "x")
+    assert "1 input was dropped before" in invoke(project, "cases", "suggest", NAME).stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.decisions import Finding, Incidents
+from eval_pipeline.decisions import Finding, Incidents, Look
 from eval_pipeline.monitoring import EventStore, event_table
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
@@ -33,7 +33,7 @@ def evaluated(tmp_path: Path) -> Project:
 
 def found(project: Project, look: str, *findings: Finding) -> None:
     with Incidents(database_url(project)) as incidents:
-        incidents.look_at_all(look, {SUBJECT: findings})
+        incidents.look_at_all(Look(look, str(MONDAY.date())), {SUBJECT: findings})
 
 
 def test_deployments_are_paused_until_an_approval_or_the_recovery(evaluated: Project) -> None:

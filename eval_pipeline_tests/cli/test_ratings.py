@@ -45,3 +45,39 @@ def test_sheets_go_out_and_come_back(project: Project) -> None:
     again = invoke(project, "ratings", "queue", NAME)
     assert again.returncode == 2
     assert "no sampled answer left" in again.stderr
+
+
+def test_answers_whose_sheets_cannot_be_written_stay_to_be_rated(project: Project) -> None:
+    taken = project.root / "taken"
+    taken.write_text("")
+    folder = project.root / "production/ratings" / NAME
+    refused = invoke(project, "ratings", "queue", NAME, "--out", taken)
+    assert (refused.returncode, "taken: sheets cannot be written" in refused.stderr) == (2, True)
+    folder.parent.mkdir(parents=True)
+    folder.write_text("")  # sheets can be written, the queue cannot
+    refused = invoke(project, "ratings", "queue", NAME, "--out", project.root / "sheets")
+    assert (refused.returncode, list((project.root / "sheets").iterdir())) == (2, [])
+    folder.unlink()
+    done = invoke(project, "ratings", "queue", NAME)
+    assert "4 answers to rate" in done.stdout
+
+
+def test_files_are_taken_together_or_not_at_all(project: Project) -> None:
+    invoke(project, "ratings", "queue", NAME, "--raters", "2")
+    folder = project.root / "production/ratings" / NAME
+    good, bad = sorted(folder.glob("rate-*.jsonl"))
+    for path, ruling in ((good, "acceptable"), (bad, "nice")):
+        head, *lines = map(json.loads, path.read_text().splitlines())
+        lines = [head | {"rater": "Ada"}, *(line | {"ruling": ruling} for line in lines)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    refused = invoke(project, "ratings", "take", good, bad, "absent.jsonl")
+    assert refused.returncode == 2
+    assert refused.stderr.count("'nice' is no ruling") == 4
+    assert "absent.jsonl: there is no such file" in refused.stderr
+    assert not (folder / "ledger.jsonl").exists()
+    bad.write_text(good.read_text())
+    refused = invoke(project, "ratings", "take", good, bad)
+    assert (refused.returncode, "what Ada says of this queue, too" in refused.stderr) == (2, True)
+    assert not (folder / "ledger.jsonl").exists()
+    taken = invoke(project, "ratings", "take", good, folder / ".." / NAME / good.name)
+    assert taken.stdout.count("4 rulings of Ada sealed") == 1

@@ -12,13 +12,15 @@ from eval_pipeline.decisions import (
     Finding,
     Incident,
     Incidents,
+    Look,
     is_production_known,
     look_at_production,
     open_incidents,
     paused_by,
+    production,
     watched_now,
 )
-from eval_pipeline.monitoring import event_table, measure_day
+from eval_pipeline.monitoring import MeasuredDay, event_table, measure_day, reads_figures
 from eval_pipeline.monitoring.simulating import INCIDENT_HOURS, Plan, simulated_day
 from eval_pipeline.project import Project
 from eval_pipeline.store import database_url
@@ -130,6 +132,59 @@ def test_made_up_concepts_open_a_critical_incident_and_better_answers_close_it(t
     assert not look(project)
 
 
+def an_hour(week: int, failed: bool) -> list[dict[str, Any]]:
+    """An hour of requests at ten on a Monday, of which half failed, or none."""
+    at = MONDAY + 7 * week * DAY + 10 * HOUR
+    errors = ("timeout", None) if failed else (None, None)
+    return [
+        served(number, request_id=f"{week}-{number}", at=at + number * HOUR / 60, error=errors[number % 2])
+        for number in range(60)
+    ]
+
+
+def test_good_hours_that_arrive_late_close_no_incident(tmp_path: Path) -> None:
+    look(keep(tmp_path, an_hour(1, failed=True), "new"))
+    project = keep(tmp_path, an_hour(0, failed=False), "late")
+    assert not look(project)
+    (found,) = incidents(project)
+    assert (moment(found.opened_at), found.closed_at) == (MONDAY + 7 * DAY + 11 * HOUR, None)
+    with Incidents(database_url(project)) as stored:
+        assert [each.kind for each in stored.undelivered()] == ["opened"]
+    assert look(keep(tmp_path, an_hour(2, failed=False), "next"))
+    (found,) = incidents(project)
+    assert moment(found.closed_at) == MONDAY + 14 * DAY + 11 * HOUR
+
+
+def test_bad_hours_that_arrive_late_open_none(tmp_path: Path) -> None:
+    look(keep(tmp_path, an_hour(1, failed=False), "new"))
+    project = keep(tmp_path, an_hour(0, failed=True), "late")
+    assert not look(project)
+    assert incidents(project) == []
+
+
+@pytest.mark.parametrize("made_up", [0, 1])
+def test_days_that_are_measured_late_neither_open_nor_close(tmp_path: Path, made_up: int) -> None:
+    project, store = opened(tmp_path)
+    with store:
+        for day, wrong in ((20, 1 - made_up), (0, made_up)):
+            at = MONDAY + day * DAY
+            rows = [served(day * 100 + number, wrong, at=at + number * HOUR / 10) for number in range(40)]
+            store.keep(event_table(rows), name=str(day))
+            measure_day(project, store, SUITE, at.date(), EVERYTHING, LATER)
+            look(project)
+    found = [(moment(each.opened_at), each.closed_at) for each in incidents(project)]
+    assert found == ([] if made_up else [(MONDAY + 21 * DAY, None)])
+
+
+def test_a_look_that_another_one_overtook_changes_nothing(tmp_path: Path) -> None:
+    subject, finding = "toy production error_rate", Finding("error_rate", "critical", "10 % fail.")
+    with Incidents(f"sqlite:///{tmp_path}/journal.sqlite") as stored:
+        assert stored.look_at_all(Look("production toy", "2026-03-02T10", "abc"), {subject: [finding]})
+        assert not stored.look_at_all(Look("production toy", "2026-03-02T09"), {subject: []})
+        assert not stored.look_at_all(Look("production toy rate", "2026-03-09"), {})
+        assert stored.look_at_all(Look("production toy", "2026-03-02T10"), {subject: []})
+
+
 def test_what_is_watched_now(tmp_path: Path) -> None:
     project = keep(tmp_path, requests(4))
     states = {each.alert.name: each.state for each in watched_now(project, SUITE, EVERYTHING)}
@@ -138,6 +193,27 @@ def test_what_is_watched_now(tmp_path: Path) -> None:
     assert states[HALLUCINATION] == "unsure"
     assert list(states) == [each.alert.name for each in watched_now(project, SUITE, EVERYTHING)]
     assert watched_now(Project(REPOSITORY, tmp_path / "other"), SUITE, EVERYTHING) == []
+
+
+@pytest.mark.parametrize("hour", [0, 10, 23])
+def test_windows_of_samples_have_as_many_days_at_every_hour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hour: int
+) -> None:
+    project = keep(tmp_path, [served(1, at=MONDAY + 6 * DAY + hour * HOUR)])
+    asked = []
+
+    def measured(_: Project, __: str, first: datetime.date, last: datetime.date) -> list[MeasuredDay]:
+        asked.append((last - first).days + 1)
+        return []
+
+    monkeypatch.setattr(production, "measured_days", measured)
+    of_samples = [
+        each.alert.window // DAY
+        for each in watched_now(project, SUITE, EVERYTHING)
+        if not reads_figures(each.alert)
+    ]
+    assert asked == of_samples
+    assert asked
 
 
 def test_without_a_shared_database_or_events_nobody_knows(
@@ -173,8 +249,9 @@ def test_an_approval_that_names_the_incident_lets_its_fix_through() -> None:
 def test_names_that_look_alike_are_other_suites(tmp_path: Path) -> None:
     with Incidents(f"sqlite:///{tmp_path}/journal.sqlite") as stored:
         finding = Finding("error_rate", "critical", "10 % fail.")
-        stored.look_at_all("look", {"toy_2 production error_rate": [finding]})
+        look = Look("look", "2026-03-02T09")
+        stored.look_at_all(look, {"toy_2 production error_rate": [finding]})
         assert stored.open_in_production("toy") == []
         assert stored.open_in_production("toyx2") == []
         assert [each.number for each in stored.open_in_production("toy_2")] == [1]
-        assert not stored.look_at_all("look", {"toy production error_rate": [finding]})
+        assert not stored.look_at_all(look, {"toy production error_rate": [finding]})

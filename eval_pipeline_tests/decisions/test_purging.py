@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from eval_pipeline.decisions import purge
+from eval_pipeline.decisions import purge, purgeable
 from eval_pipeline.improvement import (
     answers_to_rate,
     make_queue,
@@ -32,7 +33,7 @@ from eval_pipeline.monitoring import (
 from eval_pipeline.project import Project
 from eval_pipeline.reports.reviewing import write_review
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
-from eval_pipeline_tests.improvement.producing import END, NOON, START, event, keep, thumbs
+from eval_pipeline_tests.improvement.producing import CLOSES, END, NOON, START, event, keep, thumbs
 
 TOLD = "the parcel for Ottoline"
 EVERYTHING = Production.model_validate({"sampling": {"rate": 1.0}})
@@ -61,7 +62,7 @@ def project(tmp_path: Path) -> Project:
         text.replace('"ruling":""', '"ruling":"acceptable"').replace('"rater":""', '"rater":"Ada"')
     )
     take(project, path)
-    write(project, suggest(project, suite, START, END))
+    write(project, suggest(project, suite, START, END, CLOSES))
     write_review(project, suite, "weekly", NOON.replace(hour=0) + DAY)
     return project
 
@@ -125,3 +126,46 @@ def test_what_is_younger_stays(project: Project) -> None:
     before = holding(project)
     assert purge(project, NOON - 2 * DAY, [NAME]) == []
     assert holding(project) == before
+
+
+def purge_all(project: Project) -> list[str]:
+    """Delete every text, and say in which files it can still be read."""
+    now = datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=1)
+    purge(project, now, purgeable(project))
+    return [name for name in holding(project) if "sqlite" not in name]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_texts_go_from_a_project_that_was_moved(project: Project, tmp_path: Path, links: bool) -> None:
+    """Also where second names of segments were made in another place, or became files of their own."""
+    place = tmp_path / "moved"
+    if links:
+        place.mkdir()
+        for path in [each for each in project.root.iterdir() if each != place]:
+            path.rename(place / path.name)
+    else:
+        shutil.copytree(project.root, place, ignore=shutil.ignore_patterns("moved"))
+    moved = Project(place, place / ".eval")
+    (own,) = (moved.state / "events/.ledgers").iterdir()
+    own.rename(own.with_name("of-another-place"))
+    assert purge_all(moved) == []
+
+
+def test_second_names_that_an_earlier_purge_left_go(project: Project) -> None:
+    (own,) = (project.state / "events/.ledgers").iterdir()
+    shutil.copytree(own, own.with_name("of-another-place"))
+    with EventStore.of(project) as store:
+        for path in [each for each in own.rglob("*.parquet") if NAME in str(each)]:
+            (store.folder / path.relative_to(own)).unlink()
+        assert store.sweep(dry=True) == store.sweep() == 1
+        assert store.sweep() == 0
+    assert not list(own.with_name("of-another-place").rglob(f"{NAME}/*/*.parquet"))
+
+
+def test_texts_of_a_suite_that_was_renamed_go(project: Project) -> None:
+    project.golden(NAME).rename(project.golden("renamed"))
+    assert purgeable(project) == ["renamed", NAME]
+    old = NOON.timestamp()
+    for path in project.root.rglob("*"):
+        os.utime(path, (old, old))
+    assert purge_all(project) == []

@@ -12,6 +12,8 @@ from eval_pipeline.project import Project
 
 NOON = datetime.datetime(2026, 3, 2, 12, tzinfo=datetime.UTC)
 START, END = NOON - datetime.timedelta(days=2), NOON + datetime.timedelta(days=2)
+CLOSES = 7
+"""After so many days feedback no longer counts."""
 SECOND = datetime.timedelta(seconds=1)
 
 

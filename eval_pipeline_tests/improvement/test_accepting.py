@@ -18,7 +18,7 @@ from eval_pipeline.problems import BadInput, Problems
 from eval_pipeline.project import Project
 from eval_pipeline_tests.conftest import REPOSITORY, copy_project
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
-from eval_pipeline_tests.improvement.producing import END, START, event, keep
+from eval_pipeline_tests.improvement.producing import CLOSES, END, START, event, keep
 
 TEXT = "The lighthouse of Vardeborg went dark in 1911, and its keeper wrote down every ship that passed."
 PASSAGES = REPOSITORY / "golden" / "heritage_rag" / "resources" / "passages.jsonl"
@@ -108,7 +108,7 @@ class Letters:
 def suggested(project: Project, name: str, given: Any) -> Path:
     """The file of the one suggestion that an error leads to."""
     keep(project, [event(1, name, given, None, error="timeout")])
-    outcome = suggest(project, find_suite(project, name), START, END, embedder=Letters())
+    outcome = suggest(project, find_suite(project, name), START, END, CLOSES, embedder=Letters())
     (path,) = write(project, outcome)
     return path
 
@@ -134,6 +134,10 @@ def test_a_failure_of_every_suite_becomes_a_golden_case(tmp_path: Path, name: st
     (accepted,) = accept(project, [path])
     assert ids(project, name) == before | set(accepted.names)
     assert not path.exists()
+    again = suggest(project, find_suite(project, name), START, END, CLOSES, embedder=Letters())
+    assert not again.cases, "what was accepted is not suggested again"
+    assert list(again.golden) == list(accepted.names)
+    assert "Vardeborg" not in (path.parent / "accepted.jsonl").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +177,56 @@ def test_a_declared_suite_gets_a_row_more(tmp_path: Path, ending: str) -> None:
     after = (project.golden(NAME) / f"cases.{ending}").read_text()
     assert after.startswith(text.rstrip("]").rstrip("\n"))
     assert len(ids(project, NAME)) == len(rows) + 1
+
+
+def written(root: Path, ending: str, text: str) -> tuple[Project, Path]:
+    """A project whose cases stand in a file of some kind, and that file."""
+    project = declare(root, CLASSIFIER | {"cases": f"cases.{ending}"})
+    (project.golden(NAME) / "cases.jsonl").unlink()
+    file = project.golden(NAME) / f"cases.{ending}"
+    file.write_bytes(text.encode())
+    return project, file
+
+
+ITEM = json.dumps({"id": "a", "text": "I was charged twice", "language": "en", "label": "billing"})
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        ("json", f"[\n  {ITEM}\n]\n"),
+        ("jsonl", f"{ITEM}\n"),
+        ("yaml", f"# Tickets\n\n---\n- {ITEM}\n"),
+        ("yaml", f"  - {ITEM}\n"),
+        ("yml", "-\n  id: a\n  text: Hello\n  language: en\n  label: bug\n"),
+        ("csv", "\ufeffid,text,language,label\na,Hello,en,bug\n"),
+        ("tsv", "id\ttext\tlanguage\tlabel\na\tHello\ten\tbug\n"),
+    ],
+)
+def test_any_text_finds_its_place_and_the_file_stays_as_it_is(tmp_path: Path, ending: str, text: str) -> None:
+    project, file = written(tmp_path, ending, text)
+    asked = "one\u2028two\u0085three\x0cfour 🗼"
+    path = suggested(project, NAME, {"text": asked})
+    fill(path, {"label": "other", "language": "en"})
+    accept(project, [path])
+    assert file.read_bytes().decode().startswith(text.rstrip("\n]"))
+    cases = read_cases(find_suite(project, NAME), project.golden(NAME), Problems())
+    assert [each.case.input.text for each in cases][-1] == asked
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_a_field_that_is_no_column_is_refused(tmp_path: Path, ending: str) -> None:
+    separator = "," if ending == "csv" else "\t"
+    text = f"{separator.join(('id', 'text', 'language', 'label'))}\n"
+    project, file = written(tmp_path, ending, text + separator.join(("a", "Hello", "en", "bug")) + "\n")
+    path = suggested(project, NAME, {"text": "They hung up"})
+    fill(path, {"label": "other", "language": "en", "note": "seen twice", "weight": 2})
+    before = file.read_bytes()
+    with pytest.raises(BadInput) as refused:
+        accept(project, [path])
+    assert {problem.field for problem in refused.value.problems} == {"case.note", "case.weight"}
+    assert "id, text, language, label" in str(refused.value)
+    assert file.read_bytes() == before
 
 
 def test_an_id_that_a_case_has_is_refused(project: Project) -> None:
@@ -223,7 +277,7 @@ def test_a_canary_is_forbidden_where_a_person_says_so(project: Project) -> None:
             for n, text in enumerate(given)
         ],
     )
-    outcome = suggest(project, find_suite(project, "decomposition"), START, END)
+    outcome = suggest(project, find_suite(project, "decomposition"), START, END, CLOSES)
     ((name, canary),) = outcome.canaries
     assert canary.canary == "Neural Osmosis"
     paths = write(project, outcome)
@@ -233,6 +287,17 @@ def test_a_canary_is_forbidden_where_a_person_says_so(project: Project) -> None:
     content = json.loads(path.read_text())
     path.write_text(json.dumps(content | {"forbid_in": ["blockchain"]}))
     accept(project, [path])
-    golden = json.loads((project.golden("decomposition") / "cases/blockchain.gold.json").read_text())
+    file = project.golden("decomposition") / "cases/blockchain.gold.json"
+    golden = json.loads(file.read_text())
     assert golden["forbiddenConcepts"][-1] == "Neural Osmosis"
     assert "blockchain" in ids(project, "decomposition")
+    (path.parent / "accepted.jsonl").unlink()
+    again = suggest(project, find_suite(project, "decomposition"), START, END, CLOSES, embedder=Letters())
+    assert not again.canaries, "a golden case forbids it"
+    path.write_text(json.dumps(content | {"canary": "neural  osmosis", "forbid_in": ["blockchain"]}))
+    with pytest.raises(BadInput, match="forbid it already"):
+        accept(project, [path])
+    other = next(name for name in sorted(ids(project, "decomposition")) if name != "blockchain")
+    path.write_text(json.dumps(content | {"forbid_in": ["blockchain", other]}))
+    accept(project, [path])
+    assert json.loads(file.read_text()) == golden

@@ -23,7 +23,7 @@ from eval_pipeline.monitoring import EventStore, Production, measure_day
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
-from eval_pipeline_tests.improvement.producing import END, NOON, START, event, keep, thumbs
+from eval_pipeline_tests.improvement.producing import CLOSES, END, NOON, START, event, keep, thumbs
 
 EVERYTHING = Production.model_validate({"sampling": {"rate": 1.0}})
 
@@ -108,7 +108,7 @@ def test_rulings_are_sealed_and_joined_with_feedback(served: Project, tmp_path: 
     assert result.feedback == pytest.approx(7 / 3)
     # Users: r0 bad, r1 good, r2 bad; raters: r0 and r1 bad, r2 good.
     assert result.with_users_pairs == 3
-    outcome = suggest(served, suite, START, END, rulings=ratings.rulings)
+    outcome = suggest(served, suite, START, END, CLOSES, rulings=ratings.rulings)
     why = {each.requests[0]: each.why for _, each in outcome.cases}
     assert any("unacceptable" in reason for reason in why["r1"])
     assert any("was content" in reason for reason in why["r1"])

@@ -12,7 +12,7 @@ from eval_pipeline.improvement import drop, suggest, undecided, write
 from eval_pipeline.loading import find_suite
 from eval_pipeline.project import Project
 from eval_pipeline_tests.conftest import copy_project
-from eval_pipeline_tests.improvement.producing import END, START, event, keep, thumbs
+from eval_pipeline_tests.improvement.producing import CLOSES, END, START, event, keep, thumbs
 
 SUITE = "grounded_qa"
 PLANTED = (
@@ -85,14 +85,14 @@ def week(planted: int = 20, others: int = 980) -> tuple[list[dict[str, Any]], li
 def test_planted_failures_are_suggested_and_none_twice(project: Project) -> None:
     events, feedback = week()
     keep(project, events, feedback)
-    outcome = suggest(project, find_suite(project, SUITE), START, END)
+    outcome = suggest(project, find_suite(project, SUITE), START, END, CLOSES)
     assert outcome.failures.looked_at == len(events)
     asked = [each.case["question"].lower().replace(" ?", "?") for _, each in outcome.cases if each.case]
     found = {question for question in PLANTED if question.lower() in asked}
     assert len(found) >= 16
     assert sorted(asked) == sorted(question.lower() for question in found)
     write(project, outcome)
-    again = suggest(project, find_suite(project, SUITE), START, END)
+    again = suggest(project, find_suite(project, SUITE), START, END, CLOSES)
     assert not again.cases
     assert again.waiting
 
@@ -101,7 +101,7 @@ def test_what_the_golden_set_asks_is_not_suggested(project: Project) -> None:
     line = (project.golden(SUITE) / "cases/gold.jsonl").read_text().splitlines()[0]
     golden = json.loads(line)
     keep(project, [event(1, SUITE, {"question": golden["question"].upper()}, None, error="timeout")])
-    outcome = suggest(project, find_suite(project, SUITE), START, END)
+    outcome = suggest(project, find_suite(project, SUITE), START, END, CLOSES)
     assert not outcome.cases
     assert list(outcome.golden) == [golden["qid"]]
 
@@ -109,10 +109,10 @@ def test_what_the_golden_set_asks_is_not_suggested(project: Project) -> None:
 def test_what_was_dropped_does_not_come_back(project: Project) -> None:
     keep(project, [event(1, SUITE, {"question": PLANTED[0]}, None, error="timeout")])
     suite = find_suite(project, SUITE)
-    (path,) = write(project, suggest(project, suite, START, END))
+    (path,) = write(project, suggest(project, suite, START, END, CLOSES))
     assert [found for found, _ in undecided(project, SUITE)] == [path]
-    drop(project, path, "ada", "an outage of ours")
-    outcome = suggest(project, suite, START, END)
+    drop(project, [path], "ada", "an outage of ours")
+    outcome = suggest(project, suite, START, END, CLOSES)
     assert not outcome.cases
     assert outcome.dropped == 1
     assert PLANTED[0] not in (path.parent / "dropped.jsonl").read_text()
@@ -123,7 +123,7 @@ def test_many_alike_leave_room_for_others(project: Project) -> None:
     events = [event(n, SUITE, {"question": text}, None, error="timeout") for n, text in enumerate(alike)]
     events.append(event(99, SUITE, {"question": PLANTED[18]}, None, error="timeout"))
     keep(project, events)
-    outcome = suggest(project, find_suite(project, SUITE), START, END, most=2)
+    outcome = suggest(project, find_suite(project, SUITE), START, END, CLOSES, most=2)
     asked = [each.case["question"] for _, each in outcome.cases if each.case]
     assert PLANTED[18] in asked
     assert len(asked) == 2
@@ -132,6 +132,6 @@ def test_many_alike_leave_room_for_others(project: Project) -> None:
 @pytest.mark.parametrize("given", [None, "", "   "])
 def test_without_the_text_of_a_request_there_is_no_case(project: Project, given: str | None) -> None:
     keep(project, [event(1, SUITE, given, None, error="timeout")])
-    outcome = suggest(project, find_suite(project, SUITE), START, END)
+    outcome = suggest(project, find_suite(project, SUITE), START, END, CLOSES)
     assert not outcome.cases
     assert outcome.failures.without_text == 1

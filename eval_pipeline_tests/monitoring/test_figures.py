@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +56,7 @@ def plain(events: list[dict[str, Any]], minutes: float) -> dict[str, float | Non
         return [event[name] for event in events if event[name] is not None]
 
     def percentile(values: list[float], share: float) -> float | None:
-        return sorted(values)[math.floor(share * (len(values) - 1))] if values else None
+        return float(np.quantile(values, share, method="inverted_cdf")) if values else None
 
     latencies, costs = present("latency_ms"), present("cost_usd")
     return {
@@ -187,8 +187,16 @@ def test_percentiles_are_within_one_percent(values: list[float], share: float) -
     counts: dict[int, int] = {}
     for value in values:
         counts[bucket_of(value)] = counts.get(bucket_of(value), 0) + 1
-    exact = sorted(values)[math.floor(share * (len(values) - 1))]
+    exact = float(np.quantile(values, share, method="inverted_cdf"))
     assert quantile(counts, share) == pytest.approx(exact, rel=ACCURACY * (1 + 1e-9), abs=1e-9)
+
+
+def test_so_many_are_at_most_a_percentile() -> None:
+    counts = {bucket_of(value): 1 for value in (1, 10, 1000)}
+    found = [quantile(counts, share) for share in (0.33, 0.34, 0.5, 0.66, 0.67, 0.95)]
+    assert found == pytest.approx([1, 10, 10, 10, 1000, 1000], rel=ACCURACY)
+    hundred = {bucket_of(1.1**number): 1 for number in range(100)}
+    assert quantile(hundred, 0.07) == pytest.approx(1.1**6, rel=ACCURACY)
 
 
 def test_percentiles_of_nothing_are_unknown() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from eval_pipeline.monitoring import (
@@ -20,6 +23,9 @@ from eval_pipeline.monitoring import (
     ingesting,
     open_ingest,
 )
+from eval_pipeline.monitoring.batches import Context
+from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.sources import Lines
 from eval_pipeline.project import Project
 from eval_pipeline_tests.monitoring.events_of import DAY, MINUTE, MONDAY, drop, lines
 from eval_pipeline_tests.monitoring.events_of import flat as row
@@ -103,6 +109,116 @@ def test_all_ways_of_reading_are_one(
     for name, value in one_by_one.items():
         assert in_pieces[name] == value, name
         assert at_once[name] == value, name
+
+
+VALUES = r"""
+5 | -0 | 1.5 | 2.5 | 1e3 | 1.0 | -1 | 1772409600 | 12345678901234567890 | true | false | null | [] | {}
+["a", 1] | {"a": 1.0, "b": {"c": [null]}} | [0.5] | ["0.5"] | [true] | [null] | [{"id": 5}] | "x" | ""
+[{"id": "a", "text": {"b": 1}, "more": 1}] | "5" | " 5 " | "+5" | "1.5" | "1e3" | "0x10" | "1_000" | "NaN"
+"inf" | "infinity" | "-infinity" | "true" | "yes" | "F" | "on" | "\u0000" | "a\u0000b" | "\ud800"
+"1772409600" | "epoch" | "2026-03-02" | "2026-03-02 01:00:00+01" | "2026-03-02 01:00:00+01:00"
+"2026-03-02T00:00:00" | "2026-03-02T00:00Z" | "2026-03-02T00:00:00.5Z" | "2026-13-02T00:00:00Z"
+"1999-12-31T23:59:59Z" | "300000-01-01" | "0001-01-01 (BC)"
+"""
+FIELDS = [
+    *("request_id", "at", "suite", "version", "error", "topic", "input", "latency_ms", "input_tokens"),
+    *("simulated", "confidences", "retrieved", "feedback"),
+]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_value_of_another_type_is_the_same_wherever_it_stands(field: str) -> None:
+    """What DuckDB takes among ordinary lines is taken from a line alone, as the same."""
+    with in_memory({"threads": 1}) as connection:
+        context = Context(frozenset(["toy"]), connection)
+        for value in re.split(r"\n| \| ", VALUES.strip()):
+            rest = {name: each for name, each in row(1).items() if name != field}
+            line = f'{json.dumps(rest)[:-1]}, "{field}": {value}}}\n'.encode()
+            at_once = flat._read_columns(line, context)
+            if at_once is not None:
+                alone = flat.read_one_by_one(Lines(1, line), context)
+                assert alone.refusals == (), value
+                assert known(alone.events) == known(at_once.events), value
+                assert alone.feedback == at_once.feedback, value
+
+
+@pytest.mark.parametrize(
+    "feedback",
+    [
+        {"request_id": 5, "at": "2026-03-02", "feedback": "up"},
+        {"request_id": "5", "at": "2026-03-02T00:00Z", "feedback": {"points": 5, "comment": 7, "id": 8}},
+        {"trace_id": 7, "at": "2026-03-02", "feedback": {"points": 5, "at": "2026-03-06"}},
+        {**row(1), "feedback": {"points": 5, "at": "2026-03-06", "comment": {"a": 1}}},
+    ],
+)
+def test_values_of_other_types_in_feedback(feedback: dict[str, Any]) -> None:
+    with in_memory({"threads": 1}) as connection:
+        context = Context(frozenset(["toy"]), connection)
+        batch = flat.read_one_by_one(Lines(1, json.dumps(feedback).encode()), context)
+    assert batch.refusals == ()
+    assert batch.feedback["points"].to_pylist() == [5.0]
+
+
+def known(events: pa.Table) -> list[dict[str, Any]]:
+    """Rows as they are kept: where nobody says that they are simulated, they are not."""
+    return [{**each, "simulated": bool(each["simulated"])} for each in events.to_pylist()]
+
+
+@pytest.mark.parametrize("at", ["infinity", "-infinity", "300000-01-01", "0001-01-01 (BC)"])
+def test_a_moment_beyond_all_dates_is_refused(toy: Project, at: str) -> None:
+    drop(toy, "a.jsonl", [*(row(number) for number in range(300)), {**row(300), "at": at}])
+    with open_ingest(toy) as taking:
+        ((events, refused),) = ((each.events, each.refused) for each in taking.files(now=True))
+    assert (events, refused) == (300, 1)
+
+
+DEEP = "[" * 5000 + "]" * 5000
+
+
+EVENT = '"request_id": "x", "at": "2026-03-02T00:00:00Z"'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'{{{EVENT}, "suite": "toy", "feedback": {DEEP}}}',
+        '{"request_id": "x", "at": "0001-01-01T00:00:00+14:00", "suite": "toy"}',
+        '{"request_id": "x", "at": "9999-12-31T23:59:59-14:00", "suite": "toy"}',
+        f'{{{EVENT}, "feedback": {{"points": 1, "at": "0001-01-01T00:00:00+14:00"}}}}',
+        f'{{{EVENT}, "suite": "toy", "input_tokens": "{"9" * 5000}"}}',
+    ],
+    ids=["deep", "before all dates", "behind all dates", "feedback before all dates", "endless number"],
+)
+@pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
+def test_what_no_line_should_be_is_refused_alone(toy: Project, line: str, first: bool) -> None:
+    others: list[Mapping[str, Any] | str] = [row(number) for number in range(300)]
+    drop(toy, "a.jsonl", [line, *others] if first else [*others, line])
+    drop(toy, "b.jsonl", [row(number) for number in range(300, 400)])
+    with open_ingest(toy) as taking:
+        assert [(each.events, each.refused) for each in taking.files(now=True)] == [(300, 1), (100, 0)]
+
+
+def test_beginnings_of_every_kind(toy: Project) -> None:
+    """However a file begins, its format is recognised."""
+    long = {**row(1), "input": "lorem, " * 160_000}
+    drop(toy, "long", [long, row(2)])
+    drop(toy, "mark", "\ufeff".encode() + lines([row(3)]))
+    drop(toy, "blank", b"\n" * 50 + lines([row(4)]))
+    drop(toy, "bad", b"{bad\n" * 50 + lines([row(5)]))
+    drop(toy, "mark alone", "\ufeff".encode())
+    drop(toy, "one", b"a" * 200_000)
+    drop(toy, "rows", b"a,b\rc,d\r")
+    with open_ingest(toy) as taking:
+        outcomes = {each.name: (each.outcome, each.events, each.refused) for each in taking.files(now=True)}
+    assert outcomes == {
+        "long": ("taken", 2, 0),
+        "mark": ("taken", 1, 0),
+        "mark alone": ("taken", 0, 0),
+        "blank": ("taken", 1, 0),
+        "bad": ("taken", 1, 50),
+        "one": ("unreadable", 0, 1),
+        "rows": ("unreadable", 0, 1),
+    }
 
 
 def test_a_clean_file_is_read_at_once(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
+import socket
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from duckdb import DuckDBPyConnection
 
-from eval_pipeline.monitoring import FileOutcome, figures_of, open_ingest
+from eval_pipeline.monitoring import FileOutcome, figures_of, formats, open_ingest
 from eval_pipeline.monitoring.batches import Context
 from eval_pipeline.monitoring.flat import FEW
-from eval_pipeline.monitoring.sources import Content, Source
+from eval_pipeline.monitoring.sources import Content, Source, pieces
 from eval_pipeline.project import Project
 from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, flat, lines
@@ -75,7 +78,13 @@ def test_a_number_that_is_none_is_refused_among_good_ones(toy: Project, field: s
     assert (outcome.events, outcome.refused) == (900, 1)
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
+def filled_up(data: bytes) -> bytes:
+    """Two members, and zeros up to the end of a block, as tapes and some uploads leave them."""
+    half = data.find(b"\n", len(data) // 2) + 1
+    return gzip.compress(data[:half]) + gzip.compress(data[half:]) + bytes(10_000)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd, filled_up])
 @pytest.mark.parametrize("rows", [MANY[:10], MANY])
 def test_a_file_is_taken_once(toy: Project, pack: type[bytes], rows: list[dict[str, object]]) -> None:
     drop(toy, "a", pack(lines(rows)))
@@ -267,6 +276,40 @@ def test_files_of_nobodys_format(toy: Project) -> None:
     assert counted(toy) == 0
 
 
+COUNT = 20_000
+"""More than are unpacked at once."""
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "csv"])
+def test_what_comes_before_damage_does_not_count(
+    toy: Project, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows how much of a file is missing; when it is whole, all of it counts."""
+    monkeypatch.setattr(formats, "HEAD", 1000)
+    monkeypatch.setattr(formats, "pieces", partial(pieces, size=2**18))
+    monkeypatch.setattr(formats, "ROWS", 2000)
+    topics = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(COUNT)]
+    rows = [{**flat(number, topic=topic), "at": MONDAY.isoformat()} for number, topic in enumerate(topics)]
+    if kind == "csv":
+        header, row = "id,type,start_time,trace_id,metadata", "GENERATION,2026-03-02T08:00:00Z,t"
+        text = [header, *(f'o{number},{row},"{{""suite"": ""toy""}}"' for number in range(COUNT))]
+        whole = gzip.compress("\n".join(text).encode())
+    elif kind == "parquet":
+        file = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=2000, use_dictionary=False)
+        whole = file.getvalue()
+    else:
+        whole = gzip.compress(lines(rows)) if kind == "gzip" else zstd(lines(rows))
+    middle = len(whole) * 3 // 4
+    damaged = whole[:middle] + bytes(2_000) + whole[middle + 2_000 :] if kind == "parquet" else whole[:middle]
+    path = drop(toy, "a", damaged)
+    assert ingest(toy)["a"].outcome == "unreadable"
+    assert counted(toy) == 0
+    path.write_bytes(whole)
+    assert ingest(toy)["a"].events == COUNT
+    assert counted(toy) == COUNT
+
+
 def test_nothing_personal_reaches_the_disk(toy: Project) -> None:
     secrets = ["jane@example.com", "+31 20 123 4567", "NL91 ABNA 0417 1643 00", "4111 1111 1111 1111"]
     texts = [f"{secret} {number}" for number, secret in enumerate(secrets)]
@@ -296,6 +339,98 @@ def test_nothing_personal_reaches_the_disk(toy: Project) -> None:
                 content = str(pq.read_table(path).to_pylist()).encode()
             for secret in secrets:
                 assert secret.encode() not in content, path
+
+
+def test_feedback_is_about_the_same_person_as_its_request(toy: Project) -> None:
+    """An id that is an address becomes the same pseudonym in both, and nothing of it is kept."""
+    person = "jan@example.com"
+    given = {"at": MONDAY.isoformat(), "feedback": {"points": 1, "id": f"f {person}", "name": person}}
+    drop(toy, "a.jsonl", [flat(1, request_id=person, model=person), {"request_id": person, **given}])
+    ingest(toy)
+    with open_ingest(toy) as taking:
+        (figures,) = figures_of(taking.store, "toy", MONDAY, MONDAY + DAY, 7)
+        (feedback,) = taking.store.feedback(MONDAY, MONDAY + DAY).to_pylist()
+    assert figures.value("feedback_count") == 1
+    assert person not in str(feedback)
+    assert figures.value("feedback_points") == 1
+
+
+def test_lines_that_are_fed_again_are_still_of_different_people(toy: Project) -> None:
+    """Quarantine keeps no address and no number, and tells them apart all the same."""
+    people = [f"user{number}@example.com" for number in range(5)] + [
+        f"+3161234567{number}" for number in range(5)
+    ]
+    rows = [flat(number, request_id=who, user=who, suite="later") for number, who in enumerate(people)]
+    text = "Bel:\n0612345678 4111\u00a01111\u00a01111\u00a01111"
+    secret = flat(
+        99, suite="later", request_id="0201234567", input={"id": {"stringValue": text}, "text": [text]}
+    )
+    drop(toy, "a.jsonl", [*rows, secret])
+    drop(toy, "b.jsonl", [{**rows[0], "suite": "toy", "request_id": "direct"}])
+    assert ingest(toy)["a.jsonl"].refused == 11
+    with open_ingest(toy) as taking:
+        kept = "".join(each.text for each in taking.store.ledger.quarantined())
+        assert not [part for part in (*people, "0612345678", "1111") if part in kept]
+        context = taking.context
+
+        def with_suite(connection: DuckDBPyConnection) -> Context:
+            return replace(context(connection), suites=frozenset({"toy", "later"}))
+
+        taking.context = with_suite
+        assert taking.retry().events == 11
+        again = taking.store.events("later", MONDAY, MONDAY + DAY).to_pylist()
+        (direct,) = taking.store.events("toy", MONDAY, MONDAY + DAY).to_pylist()
+    assert len({each["request_id"] for each in again}) == 11
+    assert again[-1]["request_id"] == "0201234567"  # an id that is no address, as in events
+    assert again[0]["user"] == direct["user"]
+    assert len({each["user"] for each in again if each["user"]}) == 10
+
+
+def test_what_is_no_file_is_left_alone(toy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = drop(toy, "a.jsonl", MANY)
+    folder = path.parent
+    (folder / "nowhere").symlink_to("gone")
+    (folder / "itself").symlink_to("itself")
+    (folder / "up").symlink_to(folder.parent)
+    os.mkfifo(folder / "pipe")
+    (folder / os.fsdecode(b"odd\xff.jsonl")).write_bytes(lines([flat(2000)]))
+    monkeypatch.chdir(folder)
+    with socket.socket(socket.AF_UNIX) as held:
+        held.bind("socket")  # the name of one has to be short
+        outcomes = ingest(toy)
+    assert {name: each.outcome for name, each in outcomes.items()} == {
+        "a.jsonl": "taken",
+        "odd\\xff.jsonl": "taken",
+    }
+
+
+def test_a_file_that_cannot_be_opened_keeps_no_other_from_being_taken(
+    toy: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop(toy, "a.jsonl", [flat(1)])
+    drop(toy, "b.jsonl", [flat(2)])
+    opened = Source.open
+
+    def refused(source: Source) -> Any:
+        if source.name == "a.jsonl":
+            raise PermissionError(13, "Permission denied")
+        return opened(source)
+
+    with monkeypatch.context() as denied:
+        denied.setattr(Source, "open", refused)
+        outcomes = ingest(toy)
+    assert (outcomes["a.jsonl"].outcome, outcomes["a.jsonl"].reason) == ("unreadable", "Permission denied")
+    assert outcomes["b.jsonl"].events == 1
+    assert ingest(toy)["a.jsonl"].events == 1
+
+
+def test_a_file_that_vanishes_keeps_no_other_from_being_taken(toy: Project) -> None:
+    paths = [drop(toy, f"{name}.jsonl", [flat(number)]) for number, name in enumerate("abc")]
+    with open_ingest(toy) as taking:
+        outcomes = taking.files(now=True)
+        assert next(outcomes).outcome == "taken"
+        paths[1].unlink()
+        assert [each.outcome for each in outcomes] == ["changed", "taken"]
 
 
 def test_raw_text_stays_where_the_settings_say_so(toy: Project) -> None:

@@ -219,6 +219,15 @@ def test_the_segments_of_another_ledger_stay(store: EventStore, tmp_path: Path) 
         assert not left.exists()
 
 
+def test_what_was_left_before_a_state_folder_was_moved_is_swept(tmp_path: Path) -> None:
+    with opened(tmp_path / "here") as store:
+        left = killed(store, 2)
+    (tmp_path / "here").rename(tmp_path / "there")
+    with opened(tmp_path / "there") as store:
+        assert store.sweep() == 1
+        assert not (tmp_path / "there" / left.relative_to(tmp_path / "here")).exists()
+
+
 def test_folders_that_nobody_writes_to_any_more_are_swept(store: EventStore) -> None:
     store.keep(event_table([event(1, MONDAY)]))
     old, new = (store.folder / name for name in (".old.tmp", ".new.tmp"))

@@ -10,6 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_pipeline.monitoring import EventStore, FileOutcome, figures_of, open_ingest
+from eval_pipeline.monitoring.batches import Context
+from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.langfuse import read_records
+from eval_pipeline.monitoring.sources import LONGEST_LINE
 from eval_pipeline.project import Project
 from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, lines
 
@@ -120,6 +124,130 @@ def check_events(store: EventStore) -> None:
     assert {name: first[name] for name in expected} == expected
     assert first["user"] not in (None, "u1")
     assert failed["latency_ms"] is None
+
+
+def test_rows_of_csv_that_are_none_are_refused_and_the_others_count(toy: Project) -> None:
+    header, first, second = as_csv([OBSERVATION, FAILED]).splitlines(keepends=True)
+    bad = b"a,b\r\n", b'o8,"open,\r\n', second.replace(b"timeout", b"\xff"), b"\r\n"
+    drop(toy, "rows.csv", b"".join([header, first, *bad, second.replace(b"o3", b"o5")]))
+    with open_ingest(toy) as taking:
+        (outcome,) = taking.files(now=True)
+        kept = [(each.line, each.reason, each.whole) for each in taking.store.ledger.quarantined()]
+        assert taking.retry().events == 0
+    assert (outcome.events, outcome.refused) == (2, 2)
+    columns = header.count(b",") + 1
+    assert kept[0] == (3, f"has 2 values for {columns} columns", False)
+    assert kept[1][0] == 4  # a quote that nobody closes takes what follows
+    assert not kept[1][2]
+
+
+def test_bytes_of_another_encoding_and_endless_values_are_refused(toy: Project) -> None:
+    header, first, second = as_csv([OBSERVATION, FAILED]).splitlines(keepends=True)
+    endless = second.replace(b"timeout", b"x" * (LONGEST_LINE + 1))
+    drop(toy, "rows.csv", b"".join([header, second.replace(b"timeout", b"\xff"), b"\r\n", endless, first]))
+    with open_ingest(toy) as taking:
+        (outcome,) = taking.files(now=True)
+        kept = [(each.line, each.reason) for each in taking.store.ledger.quarantined()]
+    columns = header.count(b",") + 1
+    assert kept == [(2, "is not in UTF-8"), (4, f"has 0 values for {columns} columns")]
+    assert outcome.events == 1
+
+
+FAR = 2**63 - 1
+SOON = 1772438400_000_000
+
+
+@pytest.mark.parametrize(
+    ("at", "events"),
+    [
+        (pa.array([SOON * 1000 + 5] * 2, pa.timestamp("ns", "UTC")), 2),
+        (pa.array([SOON * 1000 + 5] * 2, pa.timestamp("ns")), 2),
+        (pa.array([SOON, FAR], pa.timestamp("us", "UTC")), 1),
+        (pa.array([SOON, -FAR], pa.timestamp("us")), 1),
+        (pa.array([SOON // 10**6, 2**50], pa.timestamp("s", "Europe/Amsterdam")), 1),
+        (pa.array([SOON] * 2, pa.timestamp("us", "Mars/Base")), 2),
+        (pa.array([20_000] * 2, pa.date32()), 2),
+        (pa.array(["2026-03-02T08:00:00Z", "infinity"]), 1),
+    ],
+    ids=str,
+)
+def test_moments_of_every_kind_in_parquet(toy: Project, at: pa.Array, events: int) -> None:
+    """Those of Langfuse's exports, and of our own format; what is left aside may be of any kind."""
+    aside = pa.array([FAR] * 2, pa.timestamp("us")), pa.array([5] * 2, pa.duration("ns"))
+    ids = pa.array(["a", "b"])
+    langfuse = {"id": ids, "trace_id": ids, "type": ["GENERATION"] * 2, "start_time": at, "took": aside[1]}
+    ours = {"request_id": ids, "at": at, "suite": ["toy"] * 2, "latency_ms": [1, -1], "other": aside[0]}
+    for name, columns in {
+        "langfuse": {**langfuse, "metadata": ['{"suite": "toy"}'] * 2},
+        "ours": ours,
+    }.items():
+        file = io.BytesIO()
+        pq.write_table(pa.table(columns), file)
+        drop(toy, name, file.getvalue())
+    with open_ingest(toy) as taking:
+        outcomes = {each.name: (each.events, each.refused) for each in taking.files(now=True)}
+    assert outcomes == {"langfuse": (events, 2 - events), "ours": (1, 1)}
+
+
+def test_maps_columns_twice_and_texts_that_are_none_in_parquet(toy: Project) -> None:
+    usage = pa.array([[("input", 10)]], pa.map_(pa.string(), pa.int64()))
+    about = pa.array([[("suite", "toy")]], pa.map_(pa.string(), pa.string()))
+    names = ["id", "trace_id", "type", "start_time", "usage_details", "metadata", "id"]
+    columns = [["o1"], ["t1"], ["GENERATION"], ["2026-03-02T08:00:00Z"], usage, about, ["other"]]
+    broken = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff"))
+    ours = pa.table({"request_id": broken, "at": ["2026-03-02T08:00:00Z"], "suite": ["toy"]})
+    for name, table in {"maps": pa.table(columns, names=names), "bytes": ours}.items():
+        file = io.BytesIO()
+        pq.write_table(table, file)
+        drop(toy, name, file.getvalue())
+    with open_ingest(toy) as taking:
+        outcomes = {each.name: each.outcome for each in taking.files(now=True)}
+        (row,) = taking.store.events("toy", MONDAY, MONDAY + DAY).to_pylist()
+    assert outcomes == {"bytes": "unreadable", "maps": "taken"}
+    assert (row["request_id"], row["input_tokens"]) == ("o1", 10)
+
+
+def test_a_value_of_a_table_depends_on_no_neighbour(toy: Project) -> None:
+    at = pa.array([SOON, SOON], pa.int64())
+    columns = {"request_id": pa.array([b"x1", b"x2"]), "at": at, "topic": [1.0, 2.5], "feedback": ["5", "up"]}
+    taken = []
+    for suite in ("toy", "nothing"):
+        file = io.BytesIO()
+        pq.write_table(pa.table({**columns, "suite": ["toy", suite]}), file)
+        path = drop(toy, f"{suite}.parquet", file.getvalue())
+        with open_ingest(toy) as taking:
+            list(taking.files(now=True))
+            taken.append(
+                taking.store.events("toy", MONDAY, MONDAY + DAY, ["request_id", "topic"]).to_pylist()
+            )
+        path.unlink()
+    assert taken[0] == [{"request_id": "x1", "topic": "1"}, {"request_id": "x2", "topic": "2.5"}]
+    assert taken[1] == taken[0]  # what the second file brings is known
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "value"),
+    [
+        ({"prompt_version": 2.0}, "version", "answer-v2"),
+        ({"cost_details": {"input": 0.2, "output": 0.3}}, "cost_usd", 0.5),
+        ({"cost_details": {"total": None}, "total_cost": 0.5}, "cost_usd", 0.5),
+        ({"id": 5}, "request_id", "5"),
+        ({"trace_id": 7}, "trace_id", "7"),
+        ({"metadata": {"suite": "toy", "topic": 5}}, "topic", "5"),
+        ({"level": "ERROR", "status_message": {"code": 5}}, "error", '{"code":5}'),
+    ],
+)
+def test_numbers_and_names_as_exports_have_them(fields: dict[str, Any], name: str, value: Any) -> None:
+    context = Context(frozenset({"toy"}), in_memory())
+    batch = read_records([(1, json.dumps({**OBSERVATION, **fields}).encode())], context)
+    assert batch.refusals == ()
+    assert batch.events[name].to_pylist() == [value]
+
+
+def test_scores_whose_ids_are_numbers(toy: Project) -> None:
+    drop(toy, "scores", as_json_lines([{**SCORES[0], "trace_id": 5, "observation_id": 7}]))
+    with open_ingest(toy) as taking:
+        assert [each.feedback for each in taking.files(now=True)] == [1]
 
 
 def test_camel_case_is_the_same(toy: Project) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import json
 import random
-import re
 
 import pyarrow as pa
 import pytest
@@ -15,12 +15,13 @@ from eval_pipeline.monitoring.masking import (
     EMAIL,
     IBAN,
     PHONE,
+    cut_before,
     is_card,
     mask_column,
     mask_text,
-    pseudonyms,
 )
-from eval_pipeline.monitoring.suspects import holds_byte
+from eval_pipeline.monitoring.people import pseudonyms
+from eval_pipeline.monitoring.suspects import holds_any
 
 MASKED = [
     ("Write to jane.doe+news@mail.example.co.uk today.", f"Write to {EMAIL} today."),
@@ -41,6 +42,7 @@ MASKED = [
     ("GB82-WEST-1234-5698-7654-32", IBAN),
     ("FR14 2004 1010 0505 0001 3M02 606", IBAN),
     ("MT84MALT011000012345MTLCAST001S", IBAN),
+    ("KZ730828EILBOAUYUR1S and é KZ73 0828 EILB OAUY UR1S", f"{IBAN} and é {IBAN}"),
     ("4111 1111 1111 1111", CARD),
     ("4111-1111-1111-1111 12/26", f"{CARD} 12/26"),
     ("card 5500005555555559, thanks", f"card {CARD}, thanks"),
@@ -53,6 +55,18 @@ MASKED = [
         "We paid 1234567 to NL91 ABNA 0417 1643 00 and 4111 1111 1111 1111; call 020 123 4567 or a@b.co",
         f"We paid 1234567 to {IBAN} and {CARD}; call {PHONE} or {EMAIL}",
     ),
+    (
+        r'{"to": "Bel:\n0612345678\nNL91ABNA0417164300\t+31687654321"}',
+        rf'{{"to": "Bel:\n{PHONE}\n{IBAN}\t{PHONE}"}}',
+    ),
+    (r'"jan\u0040example.com 4111\u00a01111\u00a01111\u00a01111"', f'"{EMAIL} {CARD}"'),
+    (json.dumps(json.dumps({"to": "x\n0612345678"})), json.dumps(json.dumps({"to": f"x\n{PHONE}"}))),
+    ("jose\u0301@example.com", EMAIL),
+    ("tel 2 0612345678", f"tel 2 {PHONE}"),
+    ("bel 0612345678 12:00, of 06-12345678 10 uur", f"bel {PHONE} 12:00, of {PHONE} 10 uur"),
+    ("Room 5 (020) 123 4567", f"Room 5 {PHONE}"),
+    ("3. 0612345678", f"3. {PHONE}"),
+    ("+31612345678 2026-03-02", f"{PHONE} 2026-03-02"),
     *((f"1234567{'x ' * gap}4111 1111 1111 1111", f"1234567{'x ' * gap}{CARD}") for gap in range(10, 30, 3)),
 ]
 KEPT = [
@@ -189,7 +203,7 @@ def test_the_quick_look_reaches_as_far_as_numbers_do(
     written = (gap * most).join([characters[:together], *characters[together:]])
     text = f"{'x' * before} {written} {behind}"
     masked = mask_text(text)
-    assert masked != text or re.search("[A-Z]{3}", characters)  # letters far apart hide an IBAN
+    assert masked != text
     assert mask_column(pa.chunked_array([[text]])).to_pylist() == [masked]
 
 
@@ -210,9 +224,19 @@ def test_rows_that_change_stand_where_they_stood() -> None:
 
 def test_a_byte_is_looked_for_in_nothing() -> None:
     nothing = pa.StringArray.from_buffers(0, pa.py_buffer(b""), pa.py_buffer(b""))
-    assert not holds_byte(nothing, b"@")
-    assert holds_byte(pa.array(["a", "@"]), b"@")
-    assert not holds_byte(pa.array(["@", "a"]).slice(1), b"@")
+    assert not holds_any(nothing, b"@")
+    assert holds_any(pa.array(["a", "@"]), b"@")
+    assert not holds_any(pa.array(["@", "a"]).slice(1), b"@")
+    assert holds_any(pa.array(["x" * 300_000, "+"]), b"@+")
+
+
+@pytest.mark.parametrize("secret", ["jan@example.com", "4111 1111 1111 1111", "+31 6 12345678"])
+def test_nothing_personal_is_cut_in_two(secret: str) -> None:
+    for limit in range(100, 130):
+        cut = cut_before(f"{'x' * 99} {secret} and more", limit)
+        assert cut in ("x" * 99 + " ", f"{'x' * 99} {secret} and more"[:limit])
+        assert not 0 < len(cut) - 100 < len(secret)
+    assert cut_before("short", 100) == "short"
 
 
 def test_json_stays_json() -> None:
@@ -233,6 +257,9 @@ def test_hostile_texts_take_no_time_to_speak_of() -> None:
         "@" * 100_000,
         "+1" * 50_000,
         "NL91 " * 20_000,
+        "\\u0040" * 20_000,
+        "1 0 " * 30_000,
+        "\\\\" * 50_000,
         "(" * 100_000,
     ):
         assert len(mask_text(text)) <= 2 * len(text)

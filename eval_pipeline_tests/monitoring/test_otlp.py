@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
@@ -236,3 +237,59 @@ def test_bad_lines_are_refused_by_number(written: Written) -> None:
         (3, "is not JSON: Input data was truncated"),
         (4, "suite: 'nothing' is not a suite of this project"),
     ]
+
+
+ODD = """
+{"arrayValue": null} | {"arrayValue": {"values": null}} | {"arrayValue": [1]}
+{"arrayValue": {"values": ["x"]}}
+{"intValue": null} | {"intValue": {}} | {"kvlistValue": null} | {"kvlistValue": {"values": [{"value": {}}]}}
+{"kvlistValue": {"values": [{"key": "a", "value": null}]}} | {"kvlistValue": {"values": "ab"}}
+{"kvlistValue": {"values": [{"key": {}, "value": {}}]}} | {} | null | {"stringValue": null}
+"""
+
+
+@pytest.mark.parametrize("value", [json.loads(each) for each in re.split(r"\n| \| ", ODD.strip())], ids=str)
+def test_an_attribute_of_odd_shape_that_nobody_reads_spoils_nothing(written: Written, value: Any) -> None:
+    written.tracer.start_span("chat", attributes=CHAT).end()
+    line = json.loads(written.line)
+    (span,) = line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    span["attributes"].append({"key": "x.unrelated", "value": value})
+    batch = read(json.dumps(line).encode())
+    assert (batch.events.num_rows, batch.refusals) == (1, ())
+
+
+def test_null_is_as_good_as_nothing(written: Written) -> None:
+    written.tracer.start_span("chat", attributes=CHAT).end()
+    line = json.loads(written.line)
+    (span,) = line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    span |= {"events": None, "status": {"message": None}, "endTimeUnixNano": None}
+    batch = read(json.dumps(line).encode())
+    assert (batch.events.num_rows, batch.refusals) == (1, ())
+
+
+def test_ids_and_names_of_other_types_are_their_text(written: Written) -> None:
+    numbers = {"user.id": 42, "session.id": 7, "eval_pipeline.topic": 5, "eval_pipeline.request_id": 9}
+    with written.tracer.start_as_current_span("chat", attributes={**CHAT, **numbers}) as span:
+        span.add_event(
+            "gen_ai.evaluation.result",
+            {"gen_ai.evaluation.name": "user_feedback", "gen_ai.evaluation.score.value": 1},
+        )
+    batch = written.read()
+    (row,) = batch.events.to_pylist()
+    assert [row[name] for name in ("user", "session", "topic", "request_id")] == ["42", "7", "5", "9"]
+    assert batch.feedback["request_id"].to_pylist() == ["9"]
+
+
+@pytest.mark.parametrize("content", [[None], [1], [["x"]], [{"text": 5}]])
+def test_parts_of_messages_that_are_no_text_are_left_out(written: Written, content: Any) -> None:
+    messages = json.dumps([{"role": "assistant", "content": [*content, "said"]}])
+    written.tracer.start_span("chat", attributes={**CHAT, "gen_ai.output.messages": messages}).end()
+    assert written.read().events["output"].to_pylist() == ["said"]
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", '{"resource_spans": []}', '{"request_id": "r1"}', "[" * 3000 + "]" * 3000]
+)
+def test_a_line_that_is_no_export_is_refused(line: str) -> None:
+    batch = read(line.encode())
+    assert [each.line for each in batch.refusals] == [1]

@@ -125,6 +125,31 @@ def test_what_was_measured_stays_when_texts_are_gone(tmp_path: Path) -> None:
         ]
 
 
+def test_late_answers_are_added_to_what_was_measured_of_texts_that_are_gone(tmp_path: Path) -> None:
+    project, store = opened(tmp_path)
+    with store:
+
+        def now() -> Quality:
+            found = quality_of(SUITE, [measure_day(project, store, SUITE, MONDAY.date(), EVERYTHING, LATER)])
+            assert found is not None
+            return found
+
+        store.keep(event_table([served(number, int(number < 10)) for number in range(40)]), name="first")
+        before = now()
+        store.forget_texts(SUITE.name, LATER.date())
+        sample_file(project, SUITE.name, MONDAY.date()).unlink()
+        assert now() == before
+        late = [served(40 + number, version="v2") for number in range(10)]
+        failed, moved = served(50, error="timeout"), served(0, output=None, version="v3", topic="coral")
+        store.keep(event_table([*late, failed, moved]), name="late")
+        found = now()
+        assert (found.requests, found.drawn, found.measured) == (51, 51, 50)
+        assert found.estimates[HALLUCINATION].value == 10 / 200
+        (day,) = measured_days(project, SUITE.name, MONDAY.date(), MONDAY.date())
+        kept = [row for row in day.table.to_pylist() if row["request_id"] == "r0"]
+        assert {row["version"] for row in kept} == {"v3"}
+
+
 def test_days_that_are_not_there_say_nothing(tmp_path: Path) -> None:
     project, store = opened(tmp_path)
     store.__exit__()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eval_pipeline.monitoring import Production, check_production
 from eval_pipeline.problems import Problems
 from eval_pipeline.project import Project
@@ -35,3 +37,13 @@ def test_without_a_file_there_are_defaults_and_ours_is_right(tmp_path: Path) -> 
     own = check_production(Project(REPOSITORY, tmp_path), problems)
     assert own is not None
     assert len(own.of("decomposition").targets) == 6
+
+
+@pytest.mark.parametrize("scale", ["lowest: 3, highest: 3", "lowest: 5, highest: 1", "lowest: 5"])
+def test_a_scale_without_values_between_its_ends_is_refused(tmp_path: Path, scale: str) -> None:
+    (tmp_path / "production.yaml").write_text(f"feedback:\n  user_feedback: {{{scale}}}\n")
+    problems = Problems()
+    assert check_production(Project(tmp_path, tmp_path / ".eval"), problems) is None
+    (found,) = problems
+    assert (found.line, found.field) == (2, "feedback.user_feedback.highest")
+    assert found.message == "is not above lowest"

@@ -114,7 +114,7 @@ def test_a_sheet_is_rated_by_keyboard_and_its_file_is_taken(
         zip(items, ["acceptable", "unacceptable", "unsure", "acceptable"], strict=True)
     )
     assert rulings[2]["note"] == "says nothing"
-    taken = take(written.project, file)
+    (taken,) = take(written.project, file)
     assert (taken.rater, taken.rulings, taken.blank) == ("Ada u. s.", 4, 0)
     assert len(ratings_of(written.project, NAME).said) == 4
     assert watched.elsewhere == []
