@@ -91,7 +91,7 @@ class EmbeddingEndpoint:
         return rows
 
     async def _ask_all(self, texts: Sequence[str], file: Path) -> None:
-        """Ask for all of them, and keep what comes as it comes."""
+        """Ask for all of them, and keep what comes as it comes; after a failure, what is under way still comes."""
         import aiohttp
 
         headers = {"Authorization": f"Bearer {self._key()}"} if self._key_variable else {}
@@ -99,15 +99,25 @@ class EmbeddingEndpoint:
         timeout = aiohttp.ClientTimeout(total=LONGEST_CALL)
         async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=True) as session:
 
+            failures: list[BadInput] = []
+
             async def ask(batch: Sequence[str]) -> None:
                 async with free:
-                    vectors = await self._ask(session, batch)
+                    if failures:
+                        return
+                    try:
+                        vectors = await self._ask(session, batch)
+                    except BadInput as failure:
+                        failures.append(failure)
+                        return
                 with closing(_open(file)) as kept, kept:
                     rows = zip(map(_key_of, batch), (vector.tobytes() for vector in vectors), strict=True)
                     kept.executemany("insert or ignore into vectors values (?, ?)", rows)
 
             batches = (texts[start : start + AT_ONCE] for start in range(0, len(texts), AT_ONCE))
             await asyncio.gather(*map(ask, batches))
+        if failures:
+            raise failures[0]
 
     async def _ask(self, session: ClientSession, texts: Sequence[str]) -> NDArray[np.float32]:
         for attempt in range(ATTEMPTS):

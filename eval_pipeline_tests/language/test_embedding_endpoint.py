@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -102,8 +103,15 @@ def test_every_text_is_asked_for_once_also_in_another_process(served: Served) ->
 
 
 def test_what_came_before_a_failure_is_kept(served: Served) -> None:
+    refused = threading.Event()
+
     def breaking(texts: list[str]) -> Answer:
-        return (400, "no") if "text 149" in texts else embedded(texts)
+        if "text 149" in texts:
+            refused.set()
+            return 400, "no"
+        refused.wait(60)
+        time.sleep(0.5)  # until the refusal has arrived, in all likelihood: these are under way
+        return embedded(texts)
 
     served.answer = breaking
     texts = [f"text {number:03}" for number in range(150)]
@@ -111,8 +119,14 @@ def test_what_came_before_a_failure_is_kept(served: Served) -> None:
         EmbeddingEndpoint(served.url, "m").embed(texts)
     served.answer, served.asked = embedded, []
     EmbeddingEndpoint(served.url, "m").embed(texts)
-    assert "text 149" in served.texts
-    assert len(served.texts) < 150
+    assert served.texts == texts[128:]
+
+
+def test_after_a_failure_nothing_more_is_asked(served: Served) -> None:
+    served.answer = lambda texts: (400, "no")
+    with pytest.raises(BadInput):
+        EmbeddingEndpoint(served.url, "m").embed([f"text {number}" for number in range(6400)])
+    assert len(served.asked) <= 2 * embedding_endpoint.UNDER_WAY
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
