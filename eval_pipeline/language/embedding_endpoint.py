@@ -91,14 +91,13 @@ class EmbeddingEndpoint:
         return rows
 
     async def _ask_all(self, texts: Sequence[str], file: Path) -> None:
-        """Ask for all of them, and keep what comes as it comes; after a failure, what is under way still comes."""
+        """Ask for all of them, and keep what comes as it comes, also what is under way when a call fails."""
         import aiohttp
 
         headers = {"Authorization": f"Bearer {self._key()}"} if self._key_variable else {}
         free = asyncio.Semaphore(UNDER_WAY)
         timeout = aiohttp.ClientTimeout(total=LONGEST_CALL)
         async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=True) as session:
-
             failures: list[BadInput] = []
 
             async def ask(batch: Sequence[str]) -> None:
