@@ -207,7 +207,9 @@ def _invented(made: _Made) -> Iterator[Question]:
 def _plausible(made: _Made, rows: Rows) -> str:
     """How much of what was invented is made of the words of the text."""
     facts = made.material.facts
-    texts = {case_id: set(_words(facts[case_id].text)) for case_id, _ in rows if case_id in facts}
+    known = {facts[case_id].text for case_id, _ in rows if case_id in facts}
+    words_of = {text: _distinct_words(text) for text in known}  # many cases may share a long text
+    texts = {case_id: words_of[facts[case_id].text] for case_id, _ in rows if case_id in facts}
     shares = []
     for case_id, row in rows:
         own = _words(row.got)
@@ -221,6 +223,10 @@ def _plausible(made: _Made, rows: Rows) -> str:
 
 def _words(text: str) -> list[str]:
     return [normalize(word.text) for word in words(text)]
+
+
+def _distinct_words(text: str) -> set[str]:
+    return set(map(normalize, {word.text for word in words(text)}))
 
 
 def _temperature(material: Material) -> str:
