@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,7 @@ from eval_pipeline.monitoring.batches import (
     Given,
     Unusable,
     batch_of,
+    encoded,
     event_row,
     feedback_row,
     named_by,
@@ -35,11 +36,22 @@ from eval_pipeline.monitoring.batches import (
     reason_of,
     refusal_of,
 )
+from eval_pipeline.monitoring.ledger import Refusal
 from eval_pipeline.monitoring.sources import Lines
 
 EVALUATION = "gen_ai.evaluation.result"
 FAILED = (2, "2", "STATUS_CODE_ERROR")
-Rows = tuple[list[dict[str, Any]], list[dict[str, Any]], int]
+_NESTED = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
+"""Where spans and log records lie within a line."""
+
+
+class Rows(NamedTuple):
+    """What a line or a part of it holds."""
+
+    events: Sequence[dict[str, Any]] = ()
+    feedback: Sequence[dict[str, Any]] = ()
+    skipped: int = 0
+    refusals: Sequence[Refusal] = ()
 
 
 class KeyValue(msgspec.Struct, frozen=True):
@@ -128,26 +140,52 @@ class Export(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
-    """What a piece of a file holds. A line with one bad span is refused as a whole, and can be fed again."""
-    events: list[dict[str, Any]] = []
-    feedback: list[dict[str, Any]] = []
-    refusals, skipped = [], 0
+    """What a piece of a file holds. Of a line with bad spans only these are refused, and can be fed again."""
     if lines.too_long:
         yield batch_of([], [], [refusal_of(lines.first, lines.data, "the line is longer than any export")])
         return
     decoder = msgspec.json.Decoder(Export)
-    for number, line in enumerate(lines.data.split(b"\n"), lines.first):
-        if not line.strip():
-            continue
-        try:
-            rows = _of_export(_export(line, decoder), context)
-        except ODD as error:
-            refusals.append(refusal_of(number, line, reason_of(error)))
-            continue
-        events += rows[0]
-        feedback += rows[1]
-        skipped += rows[2]
-    yield batch_of(events, feedback, refusals, skipped)
+    numbered = enumerate(lines.data.split(b"\n"), lines.first)
+    read = [
+        rows for number, line in numbered if line.strip() for rows in _of_line(number, line, decoder, context)
+    ]
+    yield batch_of(
+        [event for rows in read for event in rows.events],
+        [given for rows in read for given in rows.feedback],
+        [refusal for rows in read for refusal in rows.refusals],
+        sum(rows.skipped for rows in read),
+    )
+
+
+def _of_line(
+    number: int, line: bytes, decoder: msgspec.json.Decoder[Export], context: Context
+) -> Iterator[Rows]:
+    """What a line holds; where anything about it is odd, span by span."""
+    try:
+        yield _of_export(_export(line, decoder), context)
+    except ODD as error:
+        parts = _single_exports(line)
+        if len(parts) > 1:
+            for part in parts:
+                yield from _of_line(number, part, decoder, context)
+        else:
+            yield Rows(refusals=(refusal_of(number, line, reason_of(error)),))
+
+
+def _single_exports(line: bytes) -> list[bytes]:
+    """A line as lines of one span or log record each, all different; none where it is made up otherwise."""
+    try:
+        export = msgspec.json.decode(line)
+        parts = [
+            encoded({of: [{**resource, scopes: [{**scope, items: [item]}]}]})
+            for of, scopes, items in _NESTED
+            for resource in export.get(of) or ()
+            for scope in resource.get(scopes) or ()
+            for item in scope.get(items) or ()
+        ]
+    except ODD:
+        return []
+    return list(dict.fromkeys(parts))
 
 
 def _export(line: bytes, decoder: msgspec.json.Decoder[Export]) -> Export:
@@ -185,7 +223,7 @@ def _of_export(export: Export, context: Context) -> Rows:
             row = _record_feedback(record, context)
             feedback += [row] if row else []
             skipped += row is None
-    return events, feedback, skipped
+    return Rows(events, feedback, skipped)
 
 
 def _event(span: Span, attributes: Mapping[str, Any], context: Context) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from eval_pipeline.monitoring.sources import Lines
 
 IDS = {"traceId", "spanId", "parentSpanId"}
 CHAT = {"gen_ai.operation.name": "chat"}
+RATED = {"gen_ai.evaluation.name": "user_feedback", "gen_ai.evaluation.score.label": "up"}
 
 
 def hexadecimal(value: Any) -> Any:
@@ -33,6 +34,10 @@ def hexadecimal(value: Any) -> Any:
             for name, each in value.items()
         }
     return [hexadecimal(each) for each in value] if isinstance(value, list) else value
+
+
+def attributes_of(values: dict[str, str]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
 
 
 class Written:
@@ -237,6 +242,47 @@ def test_bad_lines_are_refused_by_number(written: Written) -> None:
         (3, "is not JSON: Input data was truncated"),
         (4, "suite: 'nothing' is not a suite of this project"),
     ]
+
+
+def test_of_a_line_with_bad_spans_only_these_are_refused_and_can_be_fed_again(written: Written) -> None:
+    unknown = {**CHAT, "eval_pipeline.suite": "nothing"}
+    for attributes in (CHAT, unknown, {}, CHAT):
+        written.tracer.start_span("chat", attributes=attributes).end()
+    line = json.loads(written.line)
+    spans = line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans += [spans[1], {**spans[0], "spanId": 5}, {**spans[0], "spanId": "cc", "startTimeUnixNano": "?"}]
+    record = {"eventName": "gen_ai.evaluation.result", "attributes": attributes_of(RATED)}
+    good = {**record, "traceId": "aa", "spanId": "bb", "timeUnixNano": "1772409600000000000"}
+    line["resourceLogs"] = [{"scopeLogs": [{"logRecords": [good, record]}]}]
+    batch = read(b"", json.dumps(line).encode())
+    assert (batch.events.num_rows, batch.feedback.num_rows, batch.skipped) == (2, 1, 1)
+    assert [(each.line, each.whole, each.reason.partition(":")[0]) for each in batch.refusals] == [
+        (2, True, "suite"),
+        (2, True, "resourceSpans[0].scopeSpans[0].spans[0].spanId"),
+        (2, True, "is not made up as it should be"),
+        (2, True, "feedback names neither a span nor a trace"),
+    ]
+    again = read(*(each.text.encode() for each in batch.refusals))
+    assert again.events.num_rows == 0
+    assert [each.reason for each in again.refusals] == [each.reason for each in batch.refusals]
+    mended = batch.refusals[0].text.replace('"nothing"', '"toy"')
+    (event,) = read(mended.encode()).events.to_pylist()
+    assert (event["suite"], event["request_id"].partition("-")[0]) == ("toy", spans[1]["traceId"])
+
+
+@pytest.mark.parametrize("broken", [3, "ab", [3], [None], {"a": 1}])
+@pytest.mark.parametrize("where", ["resourceSpans", "scopeSpans"])
+def test_what_cannot_be_taken_apart_is_refused_as_a_whole(written: Written, where: str, broken: Any) -> None:
+    written.tracer.start_span("chat", attributes=CHAT).end()
+    line = json.loads(written.line)
+    if where == "resourceSpans":
+        line["resourceLogs"] = broken
+    else:
+        line["resourceSpans"].append({"scopeSpans": broken})
+    batch = read(json.dumps(line).encode())
+    assert batch.events.num_rows == 0
+    (refusal,) = batch.refusals
+    assert json.loads(refusal.text) == line
 
 
 ODD = """
