@@ -11,7 +11,7 @@ from eval_pipeline.declarative.declared import (
 )
 from eval_pipeline.declarative.file import KINDS, RESERVED, SUITE_FILE, read_declaration, suite_schema
 from eval_pipeline.declarative.kinds import Json, Kind, Label, Labels, List, Number, Text
-from eval_pipeline.declarative.records import SUFFIXES, read_rows
+from eval_pipeline.declarative.records import SUFFIXES, read_rows, separator_of
 from eval_pipeline.declarative.scorers import (
     F1,
     AllOf,
@@ -54,6 +54,6 @@ __all__ = [
     "Levenshtein", "List", "MeanOf", "NoneOf", "NotContains", "Number", "OneOf", "Python", "Ranking",
     "Refusal", "Regex", "Reply", "Rouge", "Scorer", "SetF1", "Similarity", "StartsWith", "Task", "Text",
     "WarnedOf", "case_files", "declared_names", "files_of_cases", "input_type", "module_in",
-    "read_declaration", "read_rows", "read_suite", "suite_schema",
+    "read_declaration", "read_rows", "read_suite", "separator_of", "suite_schema",
 ]
 # fmt: on

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -63,6 +63,14 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in (*TABLES, PARQUET)
 
 
+def separator_of(path: Path, lines: Iterable[str]) -> str:
+    """What stands between cells: a tab in TSV, else a comma, or a semicolon where the header has no comma."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    header = next((line for line in lines if line.strip()), "")
+    return ";" if ";" in header and "," not in header else ","
+
+
 class _Table:
     """A file of comma- or tab-separated text."""
 
@@ -72,8 +80,7 @@ class _Table:
 
     def header(self) -> list[str]:
         """The names of the columns; none where the file cannot be used."""
-        rows = self._rows()
-        return self._header(next(rows, None))
+        return self._header(next(self._rows(), None))
 
     def records(self) -> Iterator[Record]:
         """Every row with its line."""
@@ -84,8 +91,6 @@ class _Table:
         ragged = 0
         count = 0
         for cells, line in rows:
-            if not cells:
-                continue
             count += 1
             if len(cells) == len(names):
                 self._note_formulas(names, cells, line)
@@ -103,17 +108,19 @@ class _Table:
     def _header(self, first: tuple[list[str], int] | None) -> list[str]:
         if first is None:
             return []
-        names = [name.strip() for name in first[0]]
+        names, line = [name.strip() for name in first[0]], first[1]
         wrong = False
         for name in dict.fromkeys(names):
             if not name or names.count(name) > 1:
                 message = "stands twice in the header" if name else "the header has a column without a name"
-                self._problems.add(self._path, message, "Name every column, each once.", line=1, field=name)
+                self._problems.add(
+                    self._path, message, "Name every column, each once.", line=line, field=name
+                )
                 wrong = True
         return [] if wrong else names
 
     def _rows(self) -> Iterator[tuple[list[str], int]]:
-        """The cells of each row, and the line that it begins on."""
+        """The cells of each row that is not blank, and the line that it begins on."""
         try:
             with self._path.open("rb") as file:
                 if not self._is_text(file):
@@ -138,7 +145,9 @@ class _Table:
 
     def _parsed(self, text: TextIOWrapper) -> Iterator[tuple[list[str], int]]:
         csv.field_size_limit(max(csv.field_size_limit(), LARGEST_CELL))
-        reader = csv.reader(text, delimiter=self._delimiter(text), strict=True)
+        delimiter = separator_of(self._path, iter(lambda: text.readline(LARGEST_CELL), ""))
+        text.seek(0)
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
         while True:
             line = reader.line_num + 1
             try:
@@ -151,15 +160,8 @@ class _Table:
             if any("\0" in cell for cell in cells):
                 self._add("holds the character NUL", "Remove it.", line)
                 continue
-            yield cells, line
-
-    def _delimiter(self, text: TextIOWrapper) -> str:
-        """A tab in TSV; in CSV a comma, or a semicolon where the header has no comma."""
-        if self._path.suffix.lower() == ".tsv":
-            return "\t"
-        header = text.readline(LARGEST_CELL)
-        text.seek(0)
-        return ";" if ";" in header and "," not in header else ","
+            if cells:
+                yield cells, line
 
     def _note_formulas(self, names: list[str], cells: list[str], line: int) -> None:
         for name, cell in zip(names, cells, strict=True):

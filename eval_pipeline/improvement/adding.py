@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from eval_pipeline.declarative import separator_of
 from eval_pipeline.files import BYTE_ORDER_MARK, file_bytes, readable_json
 from eval_pipeline.problems import Problems, shown_path
 
@@ -28,8 +29,9 @@ def added_to(path: Path, row: dict[str, Any], suggestion: Path, problems: Proble
     bare = text.removeprefix(BYTE_ORDER_MARK.decode())
     match path.suffix.lower():
         case ".csv" | ".tsv":
-            separator = "," if path.suffix.lower() == ".csv" else "\t"
-            header = [name.strip() for name in next(csv.reader(io.StringIO(bare), delimiter=separator), [])]
+            separator = separator_of(path, io.StringIO(bare))
+            rows = csv.reader(io.StringIO(bare), delimiter=separator)
+            header = [name.strip() for name in next(filter(None, rows), [])]
             for name in row.keys() - set(header):
                 remedy = f"Take it out, or add the column. Columns: {', '.join(header)}."
                 problems.add(suggestion, f"is no column of {shown_path(path)}", remedy, field=f"case.{name}")

@@ -93,6 +93,7 @@ def test_line_ends_and_byte_order_marks(tmp_path: Path, ends: str, mark: bytes) 
         (b" \n\n", ["1: the file is empty"]),
         (b"id,text\n", ["1: the table has no rows"]),
         (b"id,text,id\n1,a,2\n", ["1: id: stands twice in the header"]),
+        (b"\n\nid,text,id\n1,a,2\n", ["3: id: stands twice in the header"]),
         (b"id,,text\n1,2,3\n", ["1: the header has a column without a name"]),
         (b"id,text\n1,a,b\n2\n3,d\n", ["2: 3 cells, the header has 2", "3: 1 cells, the header has 2"]),
         (b"id,text\n1,a\x00b\n2,c\n", ["2: holds the character NUL"]),
@@ -128,6 +129,15 @@ def test_semicolons(tmp_path: Path) -> None:
     file = tmp_path / "cases.csv"
     file.write_text("id;text\n1;a, b\n")
     assert rows_of(file)[0] == [Record({"id": "1", "text": "a, b"}, 2)]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_blank_lines_before_the_header(tmp_path: Path, separator: str) -> None:
+    file = tmp_path / ("cases.tsv" if separator == "\t" else "cases.csv")
+    file.write_text("\n\r\n" + "\n\n".join(separator.join(row) for row in (("id", "text"), ("1", "a"))))
+    rows, problems, _ = rows_of(file)
+    assert (rows, problems) == ([Record({"id": "1", "text": "a"}, 5)], [])
+    assert columns_of(file, Problems()) == ["id", "text"]
 
 
 @pytest.mark.parametrize(

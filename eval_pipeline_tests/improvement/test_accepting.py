@@ -200,6 +200,7 @@ ITEM = json.dumps({"id": "a", "text": "I was charged twice", "language": "en", "
         ("yaml", f"  - {ITEM}\n"),
         ("yml", "-\n  id: a\n  text: Hello\n  language: en\n  label: bug\n"),
         ("csv", "\ufeffid,text,language,label\na,Hello,en,bug\n"),
+        ("csv", "\n\nid;text;language;label\na;Hello;en;bug\n"),
         ("tsv", "id\ttext\tlanguage\tlabel\na\tHello\ten\tbug\n"),
     ],
 )
