@@ -25,6 +25,7 @@ from eval_pipeline.monitoring.batches import (
 from eval_pipeline.monitoring.sources import (
     BYTE_ORDER_MARK,
     GZIP,
+    LONGEST_EXPORT,
     LONGEST_LINE,
     PIECE,
     ZSTD,
@@ -89,7 +90,8 @@ def open_pieces(source: Source) -> Iterator[tuple[str, Iterator[Piece]]]:
                 )
             yield "langfuse", readable(_csv(stream))
             return
-        yield format_, readable(partial(FORMATS[format_], lines) for lines in pieces(stream))
+        longest = LONGEST_EXPORT if format_ == "otlp" else LONGEST_LINE
+        yield format_, readable(partial(FORMATS[format_], lines) for lines in pieces(stream, longest))
 
 
 def at_once(source: Source, threads: int, *, whole: bool) -> Iterator[Piece] | None:

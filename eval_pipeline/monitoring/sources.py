@@ -20,7 +20,8 @@ PIECE = 16 * 2**20
 """Bytes of a file that are in memory at once, for each thread."""
 HASHED = 2**18
 """Bytes that are hashed at a time: they stay near the processor until their lines are counted."""
-LONGEST_LINE = 8 * 2**20
+LONGEST_LINE, LONGEST_EXPORT = 8 * 2**20, 64 * 2**20
+"""Bytes of an event, and of what a Collector exports at once: thousands of spans with their texts."""
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created")
 """What file systems call the moment of the last change."""
@@ -192,27 +193,37 @@ class _Gzip(io.RawIOBase):
                 return len(data)
 
 
-def pieces(stream: IO[bytes], size: int = PIECE) -> Iterator[Lines]:
+def pieces(stream: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[Lines]:
     """The lines of a stream, many at a time. The pieces depend on its content alone."""
     first = 1
-    while data := stream.read(size):
-        end = stream.readline(LONGEST_LINE) if not data.endswith(b"\n") else b""
+    while data := stream.read(PIECE):
+        end = b"" if data.endswith(b"\n") else stream.readline(longest)
         if first == 1:
             data = data.removeprefix(BYTE_ORDER_MARK)
         whole = data + end if end else data
-        too_long = len(end) == LONGEST_LINE and not end.endswith(b"\n")
-        if too_long:
-            # What came before the line is whole; of the line itself, only its beginning is kept.
-            begin = data.rfind(b"\n") + 1
-            if begin:
-                yield Lines(first, data[:begin])
-                first += data.count(b"\n")
-            yield Lines(first, whole[begin : begin + LONGEST_LINE], too_long=True)
-            first += 1
+        goes_on = len(end) == longest and not end.endswith(b"\n")
+        if goes_on:
             _skip_line(stream)
-            continue
-        yield Lines(first, whole)
-        first += whole.count(b"\n")
+        yield from _bounded(Lines(first, whole), longest)
+        first += whole.count(b"\n") + goes_on
+
+
+def _bounded(lines: Lines, longest: int) -> Iterator[Lines]:
+    """The same, with each line that is too long apart; of such a one only the beginning is kept."""
+    first, data, _ = lines
+    done = 0
+    for place in range(longest, len(data), longest):  # in one of these places every such line has a byte
+        begin, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
+        end = end if end >= 0 else len(data)
+        if begin >= done and end - begin > longest:
+            if begin > done:
+                yield Lines(first, data[done:begin])
+                first += data.count(b"\n", done, begin)
+            yield Lines(first, data[begin : begin + longest], too_long=True)
+            first += 1
+            done = end + 1
+    if done < len(data) or not data:
+        yield Lines(first, data[done:] if done else data)
 
 
 def _skip_line(stream: IO[bytes]) -> None:

@@ -6,7 +6,6 @@ import io
 import os
 import socket
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -16,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from duckdb import DuckDBPyConnection
 
-from eval_pipeline.monitoring import FileOutcome, figures_of, formats, open_ingest
+from eval_pipeline.monitoring import FileOutcome, figures_of, formats, open_ingest, sources
 from eval_pipeline.monitoring.batches import Context
 from eval_pipeline.monitoring.flat import FEW
-from eval_pipeline.monitoring.sources import Content, Source, pieces
+from eval_pipeline.monitoring.sources import Content, Source
 from eval_pipeline.project import Project
 from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, flat, lines
@@ -263,6 +262,21 @@ def test_what_quarantine_holds_can_be_fed_again(toy: Project) -> None:
         assert taking.retry().events == 0
 
 
+def test_an_export_of_many_spans_counts_wherever_it_stands(toy: Project) -> None:
+    def export(*spans: str) -> dict[str, object]:
+        attributes = [
+            {"key": "eval_pipeline.suite", "value": {"stringValue": "toy"}},
+            {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+            {"key": "gen_ai.output.messages", "value": {"stringValue": "word " * 200_000}},
+        ]
+        each = {"traceId": "aa", "startTimeUnixNano": "1772409600000000000", "attributes": attributes}
+        return {"resourceSpans": [{"scopeSpans": [{"spans": [{**each, "spanId": name} for name in spans]}]}]}
+
+    drop(toy, "spans.jsonl", [export("first"), export(*map(str, range(12))), export("last")])
+    (outcome,) = ingest(toy).values()
+    assert (outcome.outcome, outcome.events, outcome.refused) == ("taken", 14, 0)
+
+
 def test_files_of_nobodys_format(toy: Project) -> None:
     drop(toy, "picture", b"\x89PNG\r\n\x1a\n" + bytes(100))
     drop(toy, "other.jsonl", ['{"a": 1}'])
@@ -286,7 +300,7 @@ def test_what_comes_before_damage_does_not_count(
 ) -> None:
     """Nobody knows how much of a file is missing; when it is whole, all of it counts."""
     monkeypatch.setattr(formats, "HEAD", 1000)
-    monkeypatch.setattr(formats, "pieces", partial(pieces, size=2**18))
+    monkeypatch.setattr(sources, "PIECE", 2**18)
     monkeypatch.setattr(formats, "ROWS", 2000)
     topics = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(COUNT)]
     rows = [{**flat(number, topic=topic), "at": MONDAY.isoformat()} for number, topic in enumerate(topics)]
