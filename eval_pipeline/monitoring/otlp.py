@@ -6,6 +6,7 @@ Feedback comes as the event `gen_ai.evaluation.result`, on the span or as a log 
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,6 +42,7 @@ from eval_pipeline.monitoring.sources import Lines
 
 EVALUATION = "gen_ai.evaluation.result"
 FAILED = (2, "2", "STATUS_CODE_ERROR")
+_HEXADECIMAL = re.compile("[0-9A-Fa-f]+")
 _NESTED = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 """Where spans and log records lie within a line."""
 
@@ -237,9 +239,8 @@ def _event(span: Span, attributes: Mapping[str, Any], context: Context) -> dict[
     retrieved = passages_of(field_of(attributes, "retrieved"))
     row = {
         **{name: value for name, value in named.items() if value is not None},
-        "request_id": named_by(field_of(attributes, "request_id"))
-        or _request_id(span.trace_id, span.span_id),
-        "trace_id": span.trace_id or None,
+        "request_id": named_by(field_of(attributes, "request_id")) or _request_id(span),
+        "trace_id": _trace_id(span),
         "at": _moment(start),
         "suite": context.suite_of(field_of(attributes, "suite"), prompt),
         "version": version,
@@ -255,8 +256,17 @@ def _event(span: Span, attributes: Mapping[str, Any], context: Context) -> dict[
     return event_row(msgspec.convert(row, Event, strict=False), context)
 
 
-def _request_id(trace_id: str, span_id: str) -> str:
-    return f"{trace_id}-{span_id}".strip("-")
+def _request_id(of: Span | LogRecord) -> str:
+    return f"{_identifier(of.trace_id)}-{_identifier(of.span_id)}".strip("-")
+
+
+def _trace_id(of: Span | LogRecord) -> str | None:
+    return _identifier(of.trace_id) or None
+
+
+def _identifier(written: str) -> str:
+    """An id in small letters where it is a hexadecimal number, which may be written in either."""
+    return written.lower() if _HEXADECIMAL.fullmatch(written) else written
 
 
 def _moment(nanoseconds: int) -> datetime.datetime:
@@ -291,11 +301,11 @@ def _error(span: Span, attributes: Mapping[str, Any]) -> str | None:
 def _span_feedback(span: Span, attributes: Mapping[str, Any], context: Context) -> Iterator[dict[str, Any]]:
     for event in span.events:
         if event.name == EVALUATION:
-            request = named_by(field_of(attributes, "request_id")) or _request_id(span.trace_id, span.span_id)
+            request = named_by(field_of(attributes, "request_id")) or _request_id(span)
             given = _given(attributes_of(event.attributes), context)
             if given is not None:
                 at = _moment(int(event.time_unix_nano) or int(span.start_time_unix_nano))
-                yield feedback_row(given, request, span.trace_id or None, at)
+                yield feedback_row(given, request, _trace_id(span), at)
 
 
 def _record_feedback(record: LogRecord, context: Context) -> dict[str, Any] | None:
@@ -306,11 +316,11 @@ def _record_feedback(record: LogRecord, context: Context) -> dict[str, Any] | No
     if given is None:
         return None
     named = named_by(field_of(attributes, "request_id"))
-    request = named or (_request_id(record.trace_id, record.span_id) if record.span_id else None)
+    request = named or (_request_id(record) if record.span_id else None)
     if request is None and not record.trace_id:
         raise Unusable("feedback names neither a span nor a trace")
     at = _moment(int(record.time_unix_nano) or int(record.observed_time_unix_nano))
-    return feedback_row(given, request, record.trace_id or None, at)
+    return feedback_row(given, request, _trace_id(record), at)
 
 
 def _given(attributes: Mapping[str, Any], context: Context) -> Given | None:

@@ -233,6 +233,18 @@ def test_feedback_in_a_log_record_joins_by_its_span() -> None:
     assert batch.skipped == 1
 
 
+def test_ids_in_capitals_are_the_same_ids(written: Written) -> None:
+    written.tracer.start_span("chat", attributes=CHAT).end()
+    line = json.loads(written.line)
+    (span,) = line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    ids = {name: span[name].upper() for name in ("traceId", "spanId")}
+    record = {"eventName": "gen_ai.evaluation.result", "attributes": attributes_of(RATED), **ids}
+    line["resourceLogs"] = [{"scopeLogs": [{"logRecords": [{**record, "timeUnixNano": 1772409600 * 10**9}]}]}]
+    batch = read(json.dumps(line).encode())
+    for name in ("request_id", "trace_id"):
+        assert batch.feedback[name].to_pylist() == batch.events[name].to_pylist()
+
+
 def test_bad_lines_are_refused_by_number(written: Written) -> None:
     unknown = {**CHAT, "eval_pipeline.suite": "nothing"}
     written.tracer.start_span("chat", attributes=unknown).end()
