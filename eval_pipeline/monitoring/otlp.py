@@ -38,10 +38,12 @@ from eval_pipeline.monitoring.batches import (
     refusal_of,
 )
 from eval_pipeline.monitoring.ledger import Refusal
-from eval_pipeline.monitoring.sources import Lines
+from eval_pipeline.monitoring.sources import LONGEST_EXPORT, Lines
 
 EVALUATION = "gen_ai.evaluation.result"
 FAILED = (2, "2", "STATUS_CODE_ERROR")
+MOST_APART = 4 * LONGEST_EXPORT
+"""Bytes of a line's spans, each as a line of its own."""
 _HEXADECIMAL = re.compile("[0-9A-Fa-f]+")
 _NESTED = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 """Where spans and log records lie within a line."""
@@ -175,19 +177,30 @@ def _of_line(
 
 
 def _single_exports(line: bytes) -> list[bytes]:
-    """A line as lines of one span or log record each, all different; none where it is made up otherwise."""
+    """A line as lines of one span or log record each, all different.
+
+    None where it is made up otherwise, or where they would be too much: each has all of its resource.
+    """
+    parts: dict[bytes, None] = {}
+    size = 0
     try:
-        export = msgspec.json.decode(line)
-        parts = [
-            encoded({of: [{**resource, scopes: [{**scope, items: [item]}]}]})
-            for of, scopes, items in _NESTED
-            for resource in export.get(of) or ()
-            for scope in resource.get(scopes) or ()
-            for item in scope.get(items) or ()
-        ]
+        for single in _singly(msgspec.json.decode(line)):
+            part = encoded(single)
+            size += len(part)
+            if size > MOST_APART:
+                return []
+            parts[part] = None
     except ODD:
         return []
-    return list(dict.fromkeys(parts))
+    return list(parts)
+
+
+def _singly(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for of, scopes, items in _NESTED:
+        for resource in export.get(of) or ():
+            for scope in resource.get(scopes) or ():
+                for item in scope.get(items) or ():
+                    yield {of: [{**resource, scopes: [{**scope, items: [item]}]}]}
 
 
 def _export(line: bytes, decoder: msgspec.json.Decoder[Export]) -> Export:

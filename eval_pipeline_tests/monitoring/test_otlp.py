@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import Status, StatusCode, Tracer
 
+from eval_pipeline.monitoring import otlp
 from eval_pipeline.monitoring.batches import Batch, Context
 from eval_pipeline.monitoring.databases import in_memory
 from eval_pipeline.monitoring.otlp import read_lines
@@ -280,6 +281,17 @@ def test_of_a_line_with_bad_spans_only_these_are_refused_and_can_be_fed_again(wr
     mended = batch.refusals[0].text.replace('"nothing"', '"toy"')
     (event,) = read(mended.encode()).events.to_pylist()
     assert (event["suite"], event["request_id"].partition("-")[0]) == ("toy", spans[1]["traceId"])
+
+
+def test_a_line_whose_spans_would_be_too_much_apart_is_refused_as_a_whole(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for suite in ("toy", "nothing"):
+        written.tracer.start_span("chat", attributes={**CHAT, "eval_pipeline.suite": suite}).end()
+    assert (written.read().events.num_rows, len(written.read().refusals)) == (1, 1)
+    monkeypatch.setattr(otlp, "MOST_APART", len(written.line))
+    (refusal,) = written.read().refusals
+    assert refusal.text.encode() == written.line
 
 
 @pytest.mark.parametrize("broken", [3, "ab", [3], [None], {"a": 1}])
