@@ -105,7 +105,7 @@ class EmbeddingEndpoint:
                     if failures:
                         return
                     try:
-                        vectors = await self._ask(session, batch)
+                        vectors = await self._ask(session, batch, failures)
                     except BadInput as failure:
                         failures.append(failure)
                         return
@@ -118,12 +118,15 @@ class EmbeddingEndpoint:
         if failures:
             raise failures[0]
 
-    async def _ask(self, session: ClientSession, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _ask(
+        self, session: ClientSession, texts: Sequence[str], failures: Sequence[BadInput]
+    ) -> NDArray[np.float32]:
+        """Ask until it succeeds, or until that or another call cannot."""
         for attempt in range(ATTEMPTS):
             try:
                 return await self._call(session, texts)
             except _Failed as failed:
-                if not failed.again or attempt == ATTEMPTS - 1:
+                if not failed.again or failures or attempt == ATTEMPTS - 1:
                     raise self._problem(str(failed)) from None
             await asyncio.sleep(PAUSE * 2**attempt)
         raise AssertionError

@@ -118,10 +118,11 @@ class Ingest:
     def _take(self, source: Source, reading: Future[Content]) -> FileOutcome:
         with self.store.staging() as staging:
             counts = self._stage_at_once(source, staging)
-            if counts is None or counts.events != reading.result().lines:
+            content = reading.result()
+            if counts is None or counts.events != content.lines or content.may_be_endless:
                 staging.forget()
                 counts = self._stage(source, staging)
-            digest = reading.result().digest
+            digest = content.digest
             if source.has_changed():
                 return FileOutcome(source.name, "changed")
             delivery = Delivery(
@@ -206,7 +207,7 @@ class Ingest:
                 if kept.refusals:
                     total += Kept(refusals=kept.refusals)
                     continue
-                digest = content_hash(["retry", line.file, line.line, line.text])
+                digest = content_hash(["retry", line.file, line.line, line.number, line.text])
                 delivery = Delivery(
                     digest,
                     f"{line.name}:{line.line}",

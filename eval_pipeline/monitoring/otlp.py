@@ -38,12 +38,12 @@ from eval_pipeline.monitoring.batches import (
     refusal_of,
 )
 from eval_pipeline.monitoring.ledger import Refusal
-from eval_pipeline.monitoring.sources import LONGEST_EXPORT, Lines
+from eval_pipeline.monitoring.sources import Lines
 
 EVALUATION = "gen_ai.evaluation.result"
 FAILED = (2, "2", "STATUS_CODE_ERROR")
-MOST_APART = 4 * LONGEST_EXPORT
-"""Bytes of a line's spans, each as a line of its own."""
+MOST_APART = 4
+"""So many times the bytes of a line its spans may have, each as a line of its own."""
 _HEXADECIMAL = re.compile("[0-9A-Fa-f]+")
 _NESTED = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 """Where spans and log records lie within a line."""
@@ -162,17 +162,16 @@ def read_lines(lines: Lines, context: Context) -> Iterator[Batch]:
 
 
 def _of_line(
-    number: int, line: bytes, decoder: msgspec.json.Decoder[Export], context: Context
+    number: int, line: bytes, decoder: msgspec.json.Decoder[Export], context: Context, *, apart: bool = False
 ) -> Iterator[Rows]:
     """What a line holds; where anything about it is odd, span by span."""
     try:
         yield _of_export(_export(line, decoder), context)
     except ODD as error:
-        parts = _single_exports(line)
-        if len(parts) > 1:
-            for part in parts:
-                yield from _of_line(number, part, decoder, context)
-        else:
+        parts = [] if apart else _single_exports(line)
+        for part in parts:
+            yield from _of_line(number, part, decoder, context, apart=True)
+        if not parts:
             yield Rows(refusals=(refusal_of(number, line, reason_of(error)),))
 
 
@@ -187,7 +186,7 @@ def _single_exports(line: bytes) -> list[bytes]:
         for single in _singly(msgspec.json.decode(line)):
             part = encoded(single)
             size += len(part)
-            if size > MOST_APART:
+            if size > MOST_APART * len(line):
                 return []
             parts[part] = None
     except ODD:
@@ -197,10 +196,17 @@ def _single_exports(line: bytes) -> list[bytes]:
 
 def _singly(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for of, scopes, items in _NESTED:
-        for resource in export.get(of) or ():
-            for scope in resource.get(scopes) or ():
-                for item in scope.get(items) or ():
+        for resource in _listed(export, of):
+            for scope in _listed(resource, scopes):
+                for item in _listed(scope, items):
                     yield {of: [{**resource, scopes: [{**scope, items: [item]}]}]}
+
+
+def _listed(holder: Mapping[str, Any], name: str) -> list[Any]:
+    held = holder.get(name)
+    if not isinstance(held, list | None):
+        raise Unusable(f"{name}: is no list")
+    return held or []
 
 
 def _export(line: bytes, decoder: msgspec.json.Decoder[Export]) -> Export:

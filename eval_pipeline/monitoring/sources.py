@@ -65,13 +65,17 @@ class Source(NamedTuple):
         from xxhash import xxh3_128
 
         hashed, lines, buffer, last = xxh3_128(), 0, np.empty(HASHED, np.uint8), ord("\n")
+        without_end, longest = 0, 0
         with self.open() as file:
             while count := file.readinto(buffer.data):  # type: ignore[attr-defined]
                 read = buffer[:count]
                 hashed.update(read.data)
-                lines += int(np.count_nonzero(read == ord("\n")))
-                last = int(read[-1])
-        return Content(hashed.hexdigest(), lines + (last != ord("\n")))
+                ends = int(np.count_nonzero(read == ord("\n")))
+                lines, last = lines + ends, int(read[-1])
+                without_end = 0 if ends else without_end + count
+                longest = max(longest, without_end)
+        may_be_endless = longest > LONGEST_LINE - 2 * HASHED
+        return Content(hashed.hexdigest(), lines + (last != ord("\n")), may_be_endless)
 
     def former_digest(self) -> str:
         """What identified it before XXH3 did: what a ledger knows by that is not taken again."""
@@ -92,6 +96,8 @@ class Content(NamedTuple):
     digest: str
     """The hash of its bytes."""
     lines: int
+    may_be_endless: bool = False
+    """Whether a line may be longer than any event."""
 
 
 class Lines(NamedTuple):

@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -18,7 +19,7 @@ from duckdb import DuckDBPyConnection
 from eval_pipeline.monitoring import FileOutcome, figures_of, formats, open_ingest, sources
 from eval_pipeline.monitoring.batches import Context
 from eval_pipeline.monitoring.flat import FEW
-from eval_pipeline.monitoring.sources import Content, Source
+from eval_pipeline.monitoring.sources import LONGEST_LINE, Content, Source
 from eval_pipeline.project import Project
 from eval_pipeline.store.database import URL_VARIABLE
 from eval_pipeline_tests.monitoring.events_of import DAY, MONDAY, drop, flat, lines
@@ -260,6 +261,17 @@ def test_what_quarantine_holds_can_be_fed_again(toy: Project) -> None:
         assert [line.line for line in taking.store.ledger.quarantined()] == [3]
         assert taking.store.suites() == ["later", "toy"]
         assert taking.retry().events == 0
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_line_that_is_longer_than_any_event_is_refused_however_it_is_read(
+    toy: Project, pack: Callable[[bytes], bytes]
+) -> None:
+    rows = [flat(1), flat(2, extra="x" * LONGEST_LINE), flat(3)]
+    drop(toy, "long.jsonl", pack(lines(rows)))
+    (outcome,) = ingest(toy).values()
+    assert (outcome.events, outcome.refused) == (2, 1)
+    assert outcome.reason == "the line is longer than any event"
 
 
 def test_an_export_of_many_spans_counts_wherever_it_stands(toy: Project) -> None:

@@ -16,7 +16,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import Status, StatusCode, Tracer
 
-from eval_pipeline.monitoring import otlp
 from eval_pipeline.monitoring.batches import Batch, Context
 from eval_pipeline.monitoring.databases import in_memory
 from eval_pipeline.monitoring.otlp import read_lines
@@ -283,30 +282,46 @@ def test_of_a_line_with_bad_spans_only_these_are_refused_and_can_be_fed_again(wr
     assert (event["suite"], event["request_id"].partition("-")[0]) == ("toy", spans[1]["traceId"])
 
 
-def test_a_line_whose_spans_would_be_too_much_apart_is_refused_as_a_whole(
-    written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for suite in ("toy", "nothing"):
-        written.tracer.start_span("chat", attributes={**CHAT, "eval_pipeline.suite": suite}).end()
-    assert (written.read().events.num_rows, len(written.read().refusals)) == (1, 1)
-    monkeypatch.setattr(otlp, "MOST_APART", len(written.line))
-    (refusal,) = written.read().refusals
-    assert refusal.text.encode() == written.line
+def test_a_line_whose_spans_would_be_too_much_apart_is_refused_as_a_whole(written: Written) -> None:
+    for number in range(10):
+        written.tracer.start_span(
+            f"chat {number}", attributes={**CHAT, "eval_pipeline.suite": "nothing"}
+        ).end()
+    line = json.loads(written.line)
+    assert len(written.read().refusals) == 10
+    line["resourceSpans"][0]["resource"]["attributes"] += attributes_of({"large": "x" * 10**5})
+    (refusal,) = read(json.dumps(line).encode()).refusals
+    assert json.loads(refusal.text) == line
 
 
 @pytest.mark.parametrize("broken", [3, "ab", [3], [None], {"a": 1}])
-@pytest.mark.parametrize("where", ["resourceSpans", "scopeSpans"])
-def test_what_cannot_be_taken_apart_is_refused_as_a_whole(written: Written, where: str, broken: Any) -> None:
+@pytest.mark.parametrize("where", ["resourceLogs", "scopeSpans", "spans"])
+def test_what_cannot_be_taken_apart_is_refused_and_nothing_of_it_is_lost(
+    written: Written, where: str, broken: Any
+) -> None:
     written.tracer.start_span("chat", attributes=CHAT).end()
     line = json.loads(written.line)
-    if where == "resourceSpans":
+    if where == "resourceLogs":
         line["resourceLogs"] = broken
     else:
-        line["resourceSpans"].append({"scopeSpans": broken})
+        held = {"scopeSpans": broken} if where == "scopeSpans" else {"scopeSpans": [{"spans": broken}]}
+        line["resourceSpans"].append(held)
     batch = read(json.dumps(line).encode())
-    assert batch.events.num_rows == 0
     (refusal,) = batch.refusals
-    assert json.loads(refusal.text) == line
+    if where == "spans" and isinstance(broken, list):
+        assert batch.events.num_rows == 1
+        assert json.loads(refusal.text) == {"resourceSpans": [held]}
+    else:
+        assert batch.events.num_rows == 0
+        assert json.loads(refusal.text) == line
+
+
+def test_a_good_span_counts_whatever_lies_beside_it(written: Written) -> None:
+    written.tracer.start_span("chat", attributes=CHAT).end()
+    line = json.loads(written.line)
+    line["resourceSpans"].append({"resource": 5, "scopeSpans": [{"spans": [{"spanId": 3}]}]})
+    batch = read(json.dumps(line).encode())
+    assert (batch.events.num_rows, len(batch.refusals)) == (1, 1)
 
 
 ODD = """
