@@ -155,7 +155,7 @@ def test_faults_are_retried_or_counted_and_harm_nobody_else(
     project: Project, server: FaultServer, fault: str, kind: str | None, calls: int
 ) -> None:
     server.retry_after = "0"
-    seconds = 0.5 if kind == "timeout" else 10.0  # a busy machine is slow to connect, which is another fault
+    seconds = 1.5 if kind == "timeout" else 10.0  # a busy machine is slow to connect, which is another fault
     configure(project, server.url, timeouts=dict.fromkeys(("connect", "read", "total"), seconds))
     write_cases(project, {"bad": f"FAULT:{fault}", "good": "Fine.", "fine": "Good."})
     assert errors(ask(project)) == ({"bad": kind} if kind else {})
