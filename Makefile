@@ -9,7 +9,10 @@
 # make bench  measures what the project promises about time and memory
 # make cluster starts the parts of a deployment as plain processes: PostgreSQL, S3, Dagster, two code servers
 # make lock   fits the locks to pyproject.toml (UPGRADE=--upgrade: with the newest versions)
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# Where the system's own Python can make environments, it comes first: it is built with a profile, and takes a
+# fifth less time than one that a version manager compiled.
+PYTHON ?= $(shell for each in /usr/bin/python3.11 python3.11 python3; do \
+	"$$each" -c 'import ensurepip, venv' 2>/dev/null && command -v "$$each" && break; done)
 PORT ?= 3000
 REPORTS_PORT ?= 3001
 UI ?= 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +17,7 @@ ALONE = {"threads": 1, "autoinstall_known_extensions": False, "autoload_known_ex
 
 
 def in_memory(settings: Mapping[str, Any] | None = None) -> DuckDBPyConnection:
-    """A database that is gone when it is closed. It reads what is held in memory.
-
-    Opening one takes as long as reading thousands of lines: threads share it, with a cursor each.
-    """
+    """A database that is gone when it is closed. It reads what is held in memory."""
     import duckdb
 
     from eval_pipeline.monitoring.held import HELD
@@ -27,3 +26,17 @@ def in_memory(settings: Mapping[str, Any] | None = None) -> DuckDBPyConnection:
     connection.register_filesystem(HELD)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     return connection
+
+
+def in_passing() -> DuckDBPyConnection:
+    """A cursor of the one database that a process has for queries that leave nothing behind.
+
+    Opening a database takes as long as reading thousands of lines.
+    """
+    return _of_this_process().cursor()
+
+
+@functools.cache
+def _of_this_process() -> DuckDBPyConnection:
+    os.register_at_fork(after_in_child=_of_this_process.cache_clear)
+    return in_memory()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from eval_pipeline.files import content_hash
 from eval_pipeline.loading import load_suites, suite_names
 from eval_pipeline.monitoring.batches import Batch, Context, Unreadable
-from eval_pipeline.monitoring.databases import THREADS, in_memory
+from eval_pipeline.monitoring.databases import THREADS, in_passing
 from eval_pipeline.monitoring.finishing import Finishing, finishing_for
 from eval_pipeline.monitoring.flat import MoreFields, Unordinary
 from eval_pipeline.monitoring.formats import FORMATS, UNREADABLE, Piece, at_once, open_pieces
@@ -178,13 +178,13 @@ class Ingest:
     def _keep_all(self, pieces: Iterable[Piece], staging: Staging, threads: int) -> Kept:
         def keep(piece: tuple[int, Piece]) -> Kept:
             number, read = piece
-            with database.cursor() as connection:
+            with in_passing() as connection:
                 batches = enumerate(read(self.context(connection)))
                 return sum_of(
                     self._keep(batch, staging, (number, part), connection) for part, batch in batches
                 )
 
-        with in_memory() as database, ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             return sum_of(in_order(pool, keep, enumerate(pieces)))
 
     def _keep(
@@ -199,8 +199,7 @@ class Ingest:
         waiting = [each for each in self.store.ledger.quarantined() if each.whole and each.format in FORMATS]
         total = Kept()
         for line in waiting:
-            connection = in_memory()
-            with self.store.staging() as staging:
+            with self.store.staging() as staging, in_passing() as connection:
                 read = FORMATS[line.format](Lines(line.line, line.text.encode()), self.context(connection))
                 parts = enumerate(read)
                 kept = sum_of(self._keep(batch, staging, (part,), connection) for part, batch in parts)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from eval_pipeline.files import content_hash, remove
-from eval_pipeline.monitoring.databases import in_memory
+from eval_pipeline.monitoring.databases import in_passing
 from eval_pipeline.monitoring.events import (
     COMMENTS,
     FEEDBACK_TIES,
@@ -342,7 +342,7 @@ def _first_of_each(table: pa.Table, key: str, ties: Sequence[str]) -> pa.Table:
 
     places = pa.array(np.arange(table.num_rows))
     rows = table.select(dict.fromkeys([key, *ties])).append_column("place", places)  # noqa: F841
-    with in_memory() as connection:
+    with in_passing() as connection:
         first = connection.sql(f"SELECT place FROM (FROM rows {first_of_each(key, ties)}) ORDER BY place")
         return table.take(first.to_arrow_table()["place"])
 
