@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests import scores, vectors
+from eval_pipeline_tests import instances, scores, vectors
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, copy_suites, forget_own_suites, instance_in
@@ -225,6 +225,8 @@ def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
     vectors.share_vectors()
     os.environ[scores.FOLDER] = str(folder / "scores")
     scores.share_scores()
+    os.environ[instances.FOLDER] = str(base / "instance")
+    instances.share_instance()
 
 
 _SHARED: list[Path] = []
