@@ -18,10 +18,10 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests import scores, vectors
+from eval_pipeline_tests import instances, scores, vectors
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
-from eval_pipeline_tests.running import command, forget_own_suites, instance_in
+from eval_pipeline_tests.running import command, copy_suites, forget_own_suites, instance_in
 
 # How long an example takes says more about the machine than about the code. The examples are the same in
 # every run, so that what is red stays red; `--hypothesis-profile explore` looks for others.
@@ -225,24 +225,22 @@ def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
     vectors.share_vectors()
     os.environ[scores.FOLDER] = str(folder / "scores")
     scores.share_scores()
+    os.environ[instances.FOLDER] = str(base / "instance")
+    instances.share_instance()
 
 
 _SHARED: list[Path] = []
 
 
 def copy_project(root: Path, *suites: str) -> Project:
-    """A copy of this repository's golden sets, prompts and engines, with a state folder of its own.
+    """A copy of some suites of this repository, or of all, with what probes found of them.
 
-    Of some suites or of all; whatever runs in it builds and surveys those that it has.
+    Whatever runs in it builds and surveys those that it has.
     """
-    (root / ".eval").mkdir(parents=True)
-    (root / ".eval" / "probes").symlink_to(_SHARED[0])
-    for name in ("golden", "prompts"):
-        for suite in suites or ("",):
-            shutil.copytree(REPOSITORY / name / suite, root / name / suite)
-    for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
-        shutil.copy(REPOSITORY / name, root / name)
-    return Project(root, root / ".eval")
+    project = copy_suites(root, *suites)
+    project.state.mkdir()
+    (project.state / "probes").symlink_to(_SHARED[0])
+    return project
 
 
 class House(NamedTuple):

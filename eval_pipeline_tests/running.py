@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,17 @@ RUNNING_A_CHAIN = ("run", "gate")
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
+def copy_suites(root: Path, *suites: str) -> Project:
+    """A copy of this repository's golden sets, prompts and engines: of some suites or of all."""
+    repository = Path(__file__).resolve().parent.parent
+    for name in ("golden", "prompts"):
+        for suite in suites or ("",):
+            shutil.copytree(repository / name / suite, root / name / suite)
+    for name in ("engines.yaml", "dagster.yaml", "workspace.yaml"):
+        shutil.copy(repository / name, root / name)
+    return Project(root, root / ".eval")
+
+
 def environment(project: Project) -> dict[str, str]:
     """The environment of a process that works on a project."""
     return {**os.environ, ROOT_VARIABLE: str(project.root), STATE_VARIABLE: str(project.state)}
@@ -47,6 +59,7 @@ _FORKING.set_forkserver_preload(
         __name__,
         *(f"eval_pipeline.cli.{name}" for name in ("run", "gate", "compare", "baseline", "score")),
         "eval_pipeline_tests.warm",
+        "eval_pipeline_tests.warm_chain",
     ]
 )
 """Shared by all commands of a worker: what takes longest to import."""
@@ -103,8 +116,12 @@ def ended(process: BaseProcess) -> int:
 
 def invoke(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run `eval-pipeline` on a project in this process, unless the command runs a chain."""
-    if arguments[0] in RUNNING_A_CHAIN:
-        return command(project, *arguments)
+    run = command if arguments[0] in RUNNING_A_CHAIN else invoke_here
+    return run(project, *arguments)
+
+
+def invoke_here(project: Project, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run `eval-pipeline` on a project in this process."""
     out, err = io.StringIO(), io.StringIO()
     given = ["eval-pipeline", *map(str, arguments)]
     with (

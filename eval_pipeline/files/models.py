@@ -5,7 +5,9 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -23,8 +25,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from eval_pipeline.files import words
+from eval_pipeline.files.text import decoded_text, read_bytes
 from eval_pipeline.files.violations import CLOSE, Check, FieldPath, Violation, no_checks
-from eval_pipeline.files.yaml import parse_yaml, read_yaml
+from eval_pipeline.files.yaml import LARGEST_YAML, parse_yaml
 from eval_pipeline.problems import Problems
 
 REFUSED = "refused"
@@ -96,16 +99,25 @@ def read_model(path: Path, model: type[M], problems: Problems, check: Check = no
 
     `check` sees the plain values, whatever else is wrong with them, and looks at those of use to it.
     """
-    value = read_yaml(path, Any, problems, _checking(model, check))
-    return None if value is None else _validated(value, model)
+    data = read_bytes(path, LARGEST_YAML, problems, "Configuration is never that large")
+    text = decoded_text(data, path, problems) if data is not None else None
+    return parse_model(text, 1, path, model, problems, check) if text is not None else None
 
 
 def parse_model(
     text: str, first_line: int, path: Path, model: type[M], problems: Problems, check: Check = no_checks
 ) -> M | None:
     """The same for a YAML text whose first line is line `first_line` of the file."""
-    value = parse_yaml(text, first_line, path, Any, problems, _checking(model, check))
+    value, checking = deepcopy(_plain(text)), _checking(model, check)
+    if value is None or any(True for _ in checking(value)):  # what is wrong has a line
+        value = parse_yaml(text, first_line, path, Any, problems, checking)
     return None if value is None else _validated(value, model)
+
+
+@lru_cache(maxsize=64)
+def _plain(text: str) -> Any:
+    """What a YAML text holds; None where it has problems. A run reads the same few files again and again."""
+    return parse_yaml(text, 1, Path(), Any, Problems())
 
 
 def violations_in(value: Any, model: type[Model]) -> list[Violation]:

@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dagster import DagsterEventType
 from dagster._core.remote_origin import (
     ManagedGrpcPythonEnvCodeLocationOrigin,
     RemoteJobOrigin,
@@ -31,7 +32,7 @@ from dagster._core.storage.sql import ScriptDirectory  # type: ignore[attr-defin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance, EventLogEntry
+    from dagster import AssetKey, AssetRecordsFilter, DagsterInstance, EventLogEntry, EventRecordsResult
     from dagster._serdes import ConfigurableClassData
     from sqlalchemy import Connection, Engine
 
@@ -106,6 +107,7 @@ class KeptEventLog(SqliteEventLogStorage):
         self._tables: set[str] = set()
         self._shards: set[str] = set()
         self._lock = threading.Lock()
+        self._fetched: tuple[Any, EventRecordsResult] | None = None
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -118,14 +120,41 @@ class KeptEventLog(SqliteEventLogStorage):
     def store_event(self, event: EventLogEntry) -> None:
         """Store an event, and let who watches the file know: what is new stands beside it for a while."""
         super().store_event(event)
+        if event.dagster_event_type == DagsterEventType.ASSET_MATERIALIZATION:
+            self._fetched = None
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(event.run_id))
+
+    def fetch_materializations(
+        self,
+        records_filter: AssetKey | AssetRecordsFilter,
+        limit: int,
+        cursor: str | None = None,
+        ascending: bool = False,
+    ) -> EventRecordsResult:
+        """What was materialized. Every check asks twice, and is told again until there is something new."""
+        with self.index_connection() as connection:
+            by_others = connection.exec_driver_sql("PRAGMA data_version").scalar()
+        asked = (records_filter, limit, cursor, ascending, by_others)
+        if self._fetched is None or self._fetched[0] != asked:
+            self._fetched = asked, super().fetch_materializations(records_filter, limit, cursor, ascending)
+        return self._fetched[1]
 
     def has_table(self, table_name: str) -> bool:
         """Whether there is a table. One that is there stays."""
         if table_name not in self._tables and super().has_table(table_name):
             self._tables.add(table_name)
         return table_name in self._tables
+
+    def delete_events(self, run_id: str) -> None:
+        """Remove the events of a run."""
+        self._fetched = None
+        super().delete_events(run_id)
+
+    def wipe_asset(self, asset_key: AssetKey) -> None:
+        """Forget what was materialized of an asset."""
+        self._fetched = None
+        super().wipe_asset(asset_key)
 
     def wipe(self) -> None:
         """Remove all events."""
@@ -161,5 +190,6 @@ class KeptEventLog(SqliteEventLogStorage):
     def _close(self) -> None:
         with self._lock:
             self._shards.clear()
+            self._fetched = None
             while self._open:
                 self._open.popitem()[1].dispose()

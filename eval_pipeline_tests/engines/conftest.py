@@ -28,7 +28,7 @@ def journal(journal_url: str, clock: Clock) -> Iterator[Journal]:
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
     """Eight processes, for `at_once`."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")  # see `running`: imports are done
     barriers = {count: context.Barrier(count) for count in (4, 8)}
     with ProcessPoolExecutor(max(barriers), context, keep_barriers, (barriers,)) as pool:
         yield pool

@@ -252,7 +252,7 @@ def test_who_is_killed_half_way_leaves_the_old_or_the_new(s3: S3, tmp_path: Path
     reader, writer = Machine(tmp_path / "reader", url), Machine(tmp_path / "writer", url)
     writer.write(b"old")
     writer.give(writer.place, [NAME], latest=NAME)
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
     process = context.Process(target=_give_and_die, args=(tmp_path / "dying", url, step))
     process.start()
     process.join()
