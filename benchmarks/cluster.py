@@ -150,7 +150,7 @@ class Cluster:
             logs = "\n".join((self._folder / f"{name}.log").read_text()[-3000:] for name in ended)
             assert not ended, f"{ended} ended:\n{logs}"
             assert time.monotonic() < deadline, f"{what}: not within {PATIENCE} s"
-            time.sleep(0.5)
+            time.sleep(1)  # every question to the webserver is several connections to PostgreSQL
 
 
 @contextmanager

@@ -16,14 +16,14 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,11 +34,12 @@ from eval_pipeline import stages
 from eval_pipeline.answers import Failure, parse
 from eval_pipeline.engines import Journal
 from eval_pipeline.engines.metered import LEASE_SECONDS
-from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
+from eval_pipeline.project import Project
 from eval_pipeline.store import AnswerTable, Store, database_file, database_url
 from eval_pipeline.store.names import LATEST
 from eval_pipeline.store.parquet import read_table
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.running import begin, command_line, ended
 
 CONCURRENCY = 10
 DELAY = 0.03
@@ -130,43 +131,41 @@ def promise(kept: bool, otherwise: str) -> None:
         raise Trouble(otherwise)
 
 
-def start(project: Project, trials: int) -> subprocess.Popen[bytes]:
+def start(project: Project, trials: int) -> BaseProcess:
     """Start the command as a process."""
-    return subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "eval_pipeline",
-            "run",
-            SUITE.name,
-            "--prompt",
-            VERSION,
-            "--trials",
-            str(trials),
-        ],
-        env={**os.environ, ROOT_VARIABLE: str(project.root), STATE_VARIABLE: str(project.state)},
-        cwd=project.root,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    told(project).unlink(missing_ok=True)
+    return begin(project, run_alone, str(trials), err=told(project))
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a run to end by itself, as blocked or not."""
-    _, told = process.communicate(timeout=LONGEST_RUN)
-    promise(process.returncode in (0, 1), f"a run failed:\n{told.decode(errors='replace')}")
+def told(project: Project) -> Path:
+    """Where the latest run says what went wrong."""
+    return project.root / "told"
 
 
-def kill_when(process: subprocess.Popen[bytes], is_time: Callable[[], bool]) -> bool:
+def run_alone(trials: str) -> None:
+    """Be the command, in a session that can be killed with all that it starts."""
+    os.setsid()
+    command_line("run", SUITE.name, "--prompt", VERSION, "--trials", trials)
+
+
+def finish(project: Project, trials: int) -> None:
+    """Let a run end by itself, as blocked or not."""
+    process = start(project, trials)
+    process.join(LONGEST_RUN)
+    promise(process.exitcode in (0, 1), f"a run failed:\n{told(project).read_text(errors='replace')}")
+
+
+def kill_when(process: BaseProcess, is_time: Callable[[], bool]) -> bool:
     """Kill a run at its moment; False where it ended before."""
     deadline = time.monotonic() + LONGEST_RUN
-    while not is_time() and process.poll() is None and time.monotonic() < deadline:
+    while not is_time() and process.is_alive() and time.monotonic() < deadline:
         time.sleep(POLL)
-    was_running = process.poll() is None
+    was_running = process.is_alive()
     if was_running:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+        with suppress(ProcessLookupError):  # it has no session yet
+            os.killpg(process.pid or 0, signal.SIGKILL)
+        process.kill()
+    process.join()
     return was_running
 
 
@@ -296,8 +295,9 @@ def measured_run(model: Endpoint) -> float:
     """Seconds that a run takes beside what it asks."""
     with tempfile.TemporaryDirectory() as folder:
         project = write_project(Path(folder), model.url, 2, CONCURRENCY)
+        ended(begin(project, print))  # what processes are forked from takes its time to start
         started = time.monotonic()
-        finish(start(project, 1))
+        finish(project, 1)
         seconds = time.monotonic() - started
     model.asked.clear()
     model.moments.clear()
@@ -326,7 +326,7 @@ def run_and_kill(kills: int, cases: int, trials: int, seed: int, say: Callable[[
             say(f"{number}: {plan}, {'killed' if was_running else 'ended before'}, {lost} calls under way")
             promise(lost <= CONCURRENCY, f"{lost} calls were under way at concurrency {CONCURRENCY}")
         started = time.monotonic()
-        finish(start(project, trials))
+        finish(project, trials)
         _check_all(project, model, ledger, started, cases, trials)
         say(f"{model.calls} calls for {cases * trials} answers, {ledger.lost.total()} under way at kills")
 
@@ -347,7 +347,7 @@ def _check_all(
     check_answers(project, cases, trials)
     check_numbers(project, cases, trials)
     calls = model.calls
-    finish(start(project, trials))
+    finish(project, trials)
     promise(model.calls == calls, f"an unchanged run made {model.calls - calls} calls")
     check_numbers(project, cases, trials)
 

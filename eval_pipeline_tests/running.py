@@ -53,8 +53,8 @@ def environment(project: Project) -> dict[str, str]:
 
 
 NOWHERE = Path(os.devnull)
-_FORKING = multiprocessing.get_context("forkserver")
-_FORKING.set_forkserver_preload(
+FORKING = multiprocessing.get_context("forkserver")
+FORKING.set_forkserver_preload(
     [
         __name__,
         *(f"eval_pipeline.cli.{name}" for name in ("run", "gate", "compare", "baseline", "score")),
@@ -84,7 +84,7 @@ def begin(
     project: Project, function: Callable[..., None], *given: Any, out: Path = NOWHERE, err: Path = NOWHERE
 ) -> BaseProcess:
     """Call a function on a project in a process of its own, which need not import everything first."""
-    process = _FORKING.Process(target=_become, args=(project, dict(os.environ), out, err, function, given))
+    process = FORKING.Process(target=_become, args=(project, dict(os.environ), out, err, function, given))
     process.start()
     return process
 

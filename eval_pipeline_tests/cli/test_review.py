@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from eval_pipeline.scoring import context_for
 from eval_pipeline.store import Store
 from eval_pipeline.suites.review import SUITE
 from eval_pipeline_tests.conftest import copy_project
+from eval_pipeline_tests.running import invoke
 
 VERSION = "review-document-v1.1"
 TASK = "rate-limiter-code"
@@ -184,9 +184,7 @@ def predict_and_adjudicate(project: Project) -> None:
 
 def run(project: Project, *arguments: str, by: str) -> tuple[str, int]:
     """A command that asks nothing."""
-    environment = {**os.environ, "EVAL_PIPELINE_ROOT": str(project.root), "DAGSTER_HOME": str(project.state)}
-    command = [sys.executable, "-m", "eval_pipeline", "review", *arguments, "--by", by]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = invoke(project, "review", *arguments, "--by", by)
     return " ".join((done.stdout + done.stderr).split()), done.returncode
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
@@ -10,6 +9,7 @@ import pytest
 
 from eval_pipeline.engines import Journal
 from eval_pipeline_tests.engines.journals import Clock, keep_barriers
+from eval_pipeline_tests.running import FORKING
 
 
 @pytest.fixture
@@ -28,7 +28,6 @@ def journal(journal_url: str, clock: Clock) -> Iterator[Journal]:
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
     """Eight processes, for `at_once`."""
-    context = multiprocessing.get_context("forkserver")  # see `running`: imports are done
-    barriers = {count: context.Barrier(count) for count in (4, 8)}
-    with ProcessPoolExecutor(max(barriers), context, keep_barriers, (barriers,)) as pool:
+    barriers = {count: FORKING.Barrier(count) for count in (4, 8)}
+    with ProcessPoolExecutor(max(barriers), FORKING, keep_barriers, (barriers,)) as pool:
         yield pool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 from pathlib import Path
@@ -19,6 +18,7 @@ from eval_pipeline.store.objects import STORE_VARIABLE, ObjectStorage
 from eval_pipeline.store.sharing import OBJECTS, SharedFiles, SharedFolder
 from eval_pipeline.suites import find_suite
 from eval_pipeline_tests.object_storage import S3
+from eval_pipeline_tests.running import begin, ended
 
 NAME = "one.parquet"
 STEPS = ("upload", "read", "create", "inside")
@@ -252,11 +252,8 @@ def test_who_is_killed_half_way_leaves_the_old_or_the_new(s3: S3, tmp_path: Path
     reader, writer = Machine(tmp_path / "reader", url), Machine(tmp_path / "writer", url)
     writer.write(b"old")
     writer.give(writer.place, [NAME], latest=NAME)
-    context = multiprocessing.get_context("forkserver")
-    process = context.Process(target=_give_and_die, args=(tmp_path / "dying", url, step))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    project = Project(tmp_path, tmp_path / ".eval")
+    assert ended(begin(project, _give_and_die, tmp_path / "dying", url, step)) == -signal.SIGKILL
     assert reader.read() == (b"new" if step == "inside" else b"old")
     writer.write(b"newest")
     writer.give(writer.place, [NAME])
