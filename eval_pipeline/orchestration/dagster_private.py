@@ -185,6 +185,7 @@ class KeptEventLog(SqliteEventLogStorage):
         self._open.move_to_end(shard)
         if len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)[1].dispose()
+            self._fetched = None  # what another connection says of changes by others cannot be compared
         return self._open[shard]
 
     def _close(self) -> None:
