@@ -179,11 +179,12 @@ def take_pictures(stranger: Stranger, address: str, folder: Path) -> list[Path]:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
         page = browser.new_page()
         for name, (path, text) in pages.items():
-            page.goto(f"{address}{path}")  # once for all looks: the UI follows them
-            page.get_by_text(text).first.wait_for(timeout=PATIENCE * 1000)
             for look, (scheme, width) in LOOKS.items():
-                page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=scheme)
+                if look != "dark":  # the UI follows its colours without being loaded anew
+                    page.set_viewport_size({"width": width, "height": 900})
+                    page.goto(f"{address}{path}")
+                    page.get_by_text(text).first.wait_for(timeout=PATIENCE * 1000)
                 page.wait_for_timeout(1500)
                 pictures.append(folder / f"{name}-{look}.png")
                 page.screenshot(path=pictures[-1])

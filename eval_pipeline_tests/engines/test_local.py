@@ -17,6 +17,7 @@ from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
 from eval_pipeline.store import AnswerTable, database_url
 from eval_pipeline.suites.decomposition import SUITE
+from eval_pipeline_tests.conftest import copy_project
 from eval_pipeline_tests.declaring import declare
 from eval_pipeline_tests.engines.test_metered import VERSION, write_cases
 from eval_pipeline_tests.running import command
@@ -34,10 +35,21 @@ QUESTION = (
 @pytest.fixture
 def local(project: Project) -> Project:
     """A project whose engine is a local model, with two short cases."""
+    return made_local(project)
+
+
+def made_local(project: Project) -> Project:
     (project.prompts("decomposition") / f"{VERSION}.md").write_text(QUESTION)
     write_cases(project, {"trade": "Fair trade pays farmers more.", "rain": "Rain fills rivers."})
     configure(project)
     return project
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, AnswerTable]:
+    """Such a project, and what the model said when it was asked once: loading it takes longest."""
+    project = made_local(copy_project(tmp_path_factory.mktemp("local") / "project", "decomposition"))
+    return project, ask(project)
 
 
 def configure(project: Project, **options: Any) -> None:
@@ -54,8 +66,8 @@ def texts(answers: AnswerTable) -> dict[str, str | None]:
     return {answer.case_id: answer.text for answer in answers}
 
 
-def test_it_answers_within_the_schema_and_the_same_every_time(local: Project) -> None:
-    answers = ask(local)
+def test_it_answers_within_the_schema_and_the_same_every_time(answered: tuple[Project, AnswerTable]) -> None:
+    local, answers = answered
     for answer in answers:
         assert (answer.text or "").lstrip().startswith("{")  # the schema holds from the first token on
         assert answer.error == "truncated"
@@ -66,10 +78,10 @@ def test_it_answers_within_the_schema_and_the_same_every_time(local: Project) ->
         assert [usage.calls for usage in journal.stats()] == [4]
 
 
-def test_other_options_are_another_question(local: Project) -> None:
-    free = texts(ask(local))
+def test_other_options_are_another_question(answered: tuple[Project, AnswerTable]) -> None:
+    local, answers = answered
     configure(local, structured_output=False, max_tokens=8)
-    assert texts(ask(local)) != free
+    assert texts(ask(local)) != texts(answers)
 
 
 def test_a_dry_run_starts_nothing(local: Project) -> None:
