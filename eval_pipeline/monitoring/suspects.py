@@ -22,19 +22,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Bytes = NDArray[np.uint8]
-    Units = NDArray[np.uint32]
+    Words = NDArray[np.uint64]
     Positions = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
 LONGEST_IBAN = max(IBAN_LENGTHS.values())
 GROUPED_DIGITS = 10
 """So many a phone number has that begins like any other number; cards have more."""
-AT_ONCE = 2**21
+AT_ONCE = 2**23
 """Bytes that are looked at together."""
+WORD = 64
+"""Bytes that have their bits in one word."""
 PACKED = 2**18
 """Bytes that become bits at a time: what is worked out of them stays near the processor."""
 WIDE_GAPS = "\u00a0\u2007\u2009\u202f\u2010\u2011\u2012\u2013\u2014\u2015"
 """Spaces and hyphens outside of ASCII that may stand in IBANs and card numbers."""
+SIGNS = b"@\\"
+"""What addresses have; and behind a backslash a character may mean another one."""
 COUNTRY_AND_DIGIT = 3
 """Characters of an IBAN up to its first digit."""
 
@@ -46,16 +50,28 @@ class Reach(NamedTuple):
     """Bytes from a digit to the next with three separators between them."""
     iban: int
     """Bytes from a character of an IBAN to the next, with one separator between them."""
-    units: int
-    """Over so many units of 32 bytes seven digits of either spread at most."""
+    words: int
+    """Over so many words an IBAN spreads at most, from its first digit on."""
 
 
-NARROW, WIDE = Reach(number=4, iban=2, units=3), Reach(number=10, iban=4, units=5)
+NARROW, WIDE = Reach(number=4, iban=2, words=2), Reach(number=10, iban=4, words=3)
 """Where all is ASCII, and where separators may have three bytes."""
 _OTHER_DIGIT_OR_SIGN = r"[^\P{Nd}0-9]|＠"
 """What bytes do not show: digits of other scripts, and the wide sign."""
 _GAP = rb"(?:[ .\-]|[\x80-\xff]{1,3})?"
 _NOT_IN_IBANS = re.compile(rb"[^A-Za-z0-9]")
+
+
+class Part(NamedTuple):
+    """The bytes of some texts."""
+
+    data: Bytes
+    digits: Words
+    """A bit for each byte, the first being the lowest: whether it is a digit."""
+    signs: Positions
+    """Where bytes stand that make a text suspect by themselves."""
+    wide: bool
+    """Whether anything is outside of ASCII."""
 
 
 class Kinds(NamedTuple):
@@ -68,10 +84,10 @@ class Kinds(NamedTuple):
     """In ASCII: what stands outside of it is suspected to be none."""
     gap: Flags
     """Where one outside of ASCII may end that stands between two characters of an IBAN."""
-    iban: NDArray[np.int64]
+    iban: Bytes
     """For two bytes together: how long an IBAN is that begins with these letters."""
-    iban_digits: NDArray[np.int64]
-    """How many digits it has at least; more than there are anywhere, where none begins so."""
+    iban_digits: Bytes
+    """How many digits it has at least."""
 
 
 def suspects(texts: pa.Array) -> Flags:
@@ -89,13 +105,9 @@ def suspects(texts: pa.Array) -> Flags:
     data, wide = np.frombuffer(texts.buffers()[2], np.uint8), False
     for first, last in _slices(offsets):
         begin = offsets[first]
-        part = data[begin : offsets[last]]
-        wide_part = bool(part.max() >= 0x80)
-        _look(part, offsets[first : last + 1] - begin, flags[first:last], WIDE if wide_part else NARROW)
-        wide |= wide_part
-    # Behind a backslash a character may mean another one.
-    signs = r"@|\\" if holds_any(texts, b"\\") else "@"
-    flags |= pc.match_substring_regex(texts, signs).fill_null(False).to_numpy(zero_copy_only=False)
+        part = _scanned(data[begin : offsets[last]])
+        flags[first:last][_suspicious(part, offsets[first : last + 1] - begin)] = True
+        wide |= part.wide
     if wide:
         rest = ~flags & ~pc.string_is_ascii(texts).fill_null(True).to_numpy(zero_copy_only=False)
         written = pc.match_substring_regex(texts.filter(pa.array(rest)), _OTHER_DIGIT_OR_SIGN)
@@ -128,44 +140,92 @@ def _slices(offsets: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _look(data: Bytes, offsets: NDArray[np.int32], flags: Flags, reach: Reach) -> None:
-    """Flag the rows of some bytes that are suspect; `offsets` are where they begin, and the end."""
+def _scanned(data: Bytes) -> Part:
+    """What every byte has to be looked at for, some at a time: they stay near the processor meanwhile."""
     import numpy as np
 
-    digits = _crowded_digits(_digit_bits(data), reach.units)
-    if len(digits) >= FEWEST_DIGITS:
-        numbers = _numbers(data, offsets, digits, reach.number)
-        ibans = _ibans(data, offsets, digits, reach.iban)
-        flags[_rows(offsets, np.concatenate([numbers, ibans]))] = True
-
-
-def _digit_bits(data: Bytes) -> Units:
-    """A bit for each byte, 32 to a unit: whether it is a digit."""
-    import numpy as np
-
-    eights = np.zeros(-(-len(data) // 32) * 4, dtype=np.uint8)
+    digits, signs, wide = np.zeros(-(-len(data) // WORD) * (WORD // 8), dtype=np.uint8), [], False
+    number, flag = np.empty(PACKED, dtype=np.uint8), np.empty(PACKED, dtype=bool)
     for start in range(0, len(data), PACKED):
-        packed = np.packbits((data[start : start + PACKED] - np.uint8(ord("0"))) < 10, bitorder="little")
-        eights[start // 8 : start // 8 + len(packed)] = packed
-    return eights.view("<u4")
+        some = data[start : start + PACKED]
+        held, size = some.tobytes(), len(some)
+        wide |= not held.isascii()
+        signs += [start + place for sign in SIGNS for place in _all_places(held, sign)]
+        np.subtract(some, np.uint8(ord("0")), out=number[:size])
+        np.less(number[:size], 10, out=flag[:size])
+        packed = np.packbits(flag[:size], bitorder="little")
+        digits[start // 8 : start // 8 + len(packed)] = packed
+    return Part(data, digits.view("<u8"), np.array(signs, dtype=np.int64), wide)
 
 
-def _crowded_digits(bits: Units, together: int) -> Positions:
-    """Where digits stand in units that have seven or more with their neighbours, so many units together."""
+def _all_places(held: bytes, sign: int) -> Iterator[int]:
+    """Where a byte stands: few of them are found much faster so than by comparing all."""
+    place = held.find(sign)
+    while place >= 0:
+        yield place
+        place = held.find(sign, place + 1)
+
+
+def _suspicious(part: Part, offsets: NDArray[np.int32]) -> Positions:
+    """The rows of a part that are suspect; `offsets` are where they begin, and the end."""
     import numpy as np
 
-    counts = np.minimum(np.bitwise_count(bits), FEWEST_DIGITS)
-    sums = counts.copy()
-    for ahead in range(1, together):
-        sums[:-ahead] += counts[ahead:]
-    begins = sums >= FEWEST_DIGITS
-    crowded = begins.copy()
-    for ahead in range(1, together):
-        crowded[ahead:] |= begins[:-ahead]
-    eights = np.where(crowded, bits, 0).view(np.uint8)
-    some = np.flatnonzero(eights != 0)
-    there = np.flatnonzero(np.unpackbits(eights[some], bitorder="little").view(bool))
-    places: Positions = (some[there >> 3] << 3) + (there & 7)
+    reach = WIDE if part.wide else NARROW
+    counts = np.bitwise_count(part.digits)
+    for ahead in range(1, reach.words):
+        counts[:-ahead] += np.bitwise_count(part.digits[ahead:])
+    crowded = counts >= FEWEST_DIGITS
+    chosen = crowded.copy()
+    chosen[:-1] |= crowded[1:]
+    for ahead in range(1, reach.words):
+        chosen[ahead:] |= crowded[:-ahead]
+    words = np.flatnonzero(chosen)
+    digits = part.digits[words]  # with those beside the crowded ones: bits move on from word to word
+    numbers = _numbers(part.data, offsets, _places(_dense(digits, reach), words), reach.number)
+    first = _places(np.where(crowded[words], digits & ~_shifted(digits, 1), np.uint64(0)), words)
+    ibans = _ibans(part.data, offsets, first, counts[first // WORD], reach.iban)
+    return _rows(offsets, np.concatenate([part.signs, numbers, ibans]))
+
+
+def _dense(digits: Words, reach: Reach) -> Words:
+    """The digits of words that have seven in reach of each other, or begin or end such ones."""
+    import numpy as np
+
+    # Each digit covers its reach, and seven that are near each other cover this much without a hole.
+    covered, length = _spread(digits, reach.number, np.bitwise_or), FEWEST_DIGITS - 1 + reach.number
+    dense = _spread(covered, length, np.bitwise_and) != 0
+    chosen = dense.copy()
+    chosen[1:] |= dense[:-1]
+    chosen[:-1] |= dense[1:]
+    return np.where(chosen, digits, np.uint64(0))
+
+
+def _spread(bits: Words, length: int, combine: np.ufunc) -> Words:
+    """For each bit, it and those before it, so many in all, together."""
+    done = 1
+    while done < length:
+        step = min(done, length - done)
+        bits = combine(bits, _shifted(bits, step))
+        done += step
+    return bits
+
+
+def _shifted(bits: Words, places: int) -> Words:
+    """Each bit so many places further."""
+    import numpy as np
+
+    moved: Words = bits << np.uint64(places)
+    moved[1:] |= bits[:-1] >> np.uint64(WORD - places)
+    return moved
+
+
+def _places(bits: Words, words: Positions) -> Positions:
+    """Where the bits that are set stand, each word being that of so many bytes."""
+    import numpy as np
+
+    some = np.flatnonzero(bits)
+    there = np.flatnonzero(np.unpackbits(bits[some].view(np.uint8), bitorder="little").view(bool))
+    places: Positions = words[some[there // WORD]] * WORD + there % WORD
     return places
 
 
@@ -209,28 +269,43 @@ def _numbers(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest
     return digits[likely[run]]
 
 
-def _ibans(data: Bytes, offsets: NDArray[np.int32], digits: Positions, nearest: int) -> Positions:
-    """Where IBANs begin: at the letters of a country, with enough digits behind them."""
+def _ibans(
+    data: Bytes, offsets: NDArray[np.int32], first: Positions, around: Bytes, nearest: int
+) -> Positions:
+    """Where IBANs begin: at the letters of a country, with enough digits behind them.
+
+    They have the first digit where groups of them begin; `around` each there are so many at most.
+    """
     import numpy as np
 
-    kinds, ahead = _kinds(), FEWEST_DIGITS - 1
-    close = digits[ahead:] - digits[:-ahead] <= (LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest
-    close[1:] &= np.diff(digits[:-ahead]) > 1  # the check digits are not in the middle of a number
-    chosen = np.flatnonzero(close)
-    first = digits[chosen]
+    kinds = _kinds()
     before = data[first - 1]
     second = first - 1 - kinds.separator[before]
     country = data[second - 1].astype(np.uint16) << 8 | data[second]
-    last = chosen + kinds.iban_digits[country] - 1
-    spans = digits[np.minimum(last, len(digits) - 1)] - first
-    fitting = (last < len(digits)) & (spans <= (kinds.iban[country] - COUNTRY_AND_DIGIT) * nearest)
-    starts, rows = second[fitting] - 1, _rows(offsets, first[fitting])
+    wide = first[kinds.gap[before]]
+    named = np.flatnonzero((kinds.iban[country] > 0) & (around >= kinds.iban_digits[country]))
+    first, starts, country = first[named], second[named] - 1, country[named]
+    rows = _rows(offsets, first)
     begins = offsets[rows]
     alone = (starts == begins) | ((starts > begins) & ~kinds.alphanumeric[data[starts - 1]])
-    places = zip(starts[alone].tolist(), offsets[rows[alone] + 1].tolist(), strict=True)
+    chosen = np.flatnonzero(alone)
+    chosen = chosen[_have_digits(data, first[chosen], country[chosen], nearest)]
+    places = zip(starts[chosen].tolist(), offsets[rows[chosen] + 1].tolist(), strict=True)
     longest = LONGEST_IBAN * nearest
     right = [start for start, end in places if _is_iban(data[start : min(end, start + longest)])]
-    return np.concatenate([first[kinds.gap[before]], np.array(right, dtype=np.int64)])
+    return np.concatenate([wide, np.array(right, dtype=np.int64)])
+
+
+def _have_digits(data: Bytes, first: Positions, country: Positions, nearest: int) -> Flags:
+    """Whether IBANs that begin with the letters of a country would have all their digits, from the first."""
+    import numpy as np
+
+    kinds, ahead = _kinds(), np.arange((LONGEST_IBAN - COUNTRY_AND_DIGIT) * nearest + 1)
+    behind = data[np.minimum(first[:, None] + ahead, len(data) - 1)]
+    within = ahead <= ((kinds.iban[country] - COUNTRY_AND_DIGIT) * nearest)[:, None]
+    counts = np.count_nonzero((behind - np.uint8(ord("0")) < 10) & within, axis=1)
+    enough: Flags = counts >= kinds.iban_digits[country]
+    return enough
 
 
 def _is_iban(data: Bytes) -> bool:
@@ -255,7 +330,7 @@ def _kinds() -> Kinds:
         flags[0x80:] = wide
         return flags
 
-    iban, iban_digits = np.zeros(2**16, dtype=np.int64), np.full(2**16, AT_ONCE, dtype=np.int64)
+    iban, iban_digits = np.zeros(2**16, dtype=np.uint8), np.zeros(2**16, dtype=np.uint8)
     for name, length in IBAN_LENGTHS.items():
         for one in (name[0], name[0].lower()):
             for two in (name[1], name[1].lower()):
