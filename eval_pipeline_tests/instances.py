@@ -18,9 +18,14 @@ DATABASES = ("history", "schedules")
 _open = dg.DagsterInstance.local_temp
 
 
-def _opened(state: str, overrides: Mapping[str, Any]) -> dg.DagsterInstance:
-    embedded = "event_log_storage" in overrides  # and on no other database
-    if embedded and FOLDER in os.environ and not any(Path(state, name).exists() for name in DATABASES):
+def _opened(state: str | None = None, overrides: Mapping[str, Any] | None = None) -> dg.DagsterInstance:
+    embedded = "event_log_storage" in (overrides or {})  # and on no other database
+    if (
+        state
+        and embedded
+        and FOLDER in os.environ
+        and not any(Path(state, name).exists() for name in DATABASES)
+    ):
         created = Path(os.environ[FOLDER])
         if not created.exists():
             aside = created.with_suffix(f".{os.getpid()}")
@@ -32,6 +37,10 @@ def _opened(state: str, overrides: Mapping[str, Any]) -> dg.DagsterInstance:
         else:
             shutil.copytree(created, state, dirs_exist_ok=True)
     return _open(state, overrides=overrides)
+
+
+def _there(state: str) -> bool:
+    return any(Path(state, name).exists() for name in DATABASES)
 
 
 def share_instance() -> None:

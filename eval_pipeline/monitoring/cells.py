@@ -7,19 +7,16 @@ from: the segments that count. Where these are others now, the hour is made anew
 from __future__ import annotations
 
 import datetime
-import functools
-import tempfile
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from eval_pipeline.files import content_hash, replacing
-from eval_pipeline.monitoring.databases import THREADS, in_memory
+from eval_pipeline.monitoring.databases import THREADS, in_passing
 from eval_pipeline.monitoring.events import FEEDBACK_TIES, TEXTS, TIES, first_of_each
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Segment
@@ -57,17 +54,11 @@ def cells_of(
     store: EventStore, suite: str, days: Sequence[datetime.date], closes_after: int
 ) -> Iterator[pa.Table]:
     """The cells of some days, brought up to date."""
-    with _databases(store) as connect, ThreadPoolExecutor(THREADS) as pool:
-        yield from pool.map(lambda day: _cells_of_day(store, suite, day, closes_after, connect), days)
+    with ThreadPoolExecutor(THREADS) as pool:
+        yield from pool.map(lambda day: _cells_of_day(store, suite, day, closes_after), days)
 
 
-def _cells_of_day(
-    store: EventStore,
-    suite: str,
-    day: datetime.date,
-    closes_after: int,
-    connect: Callable[[], DuckDBPyConnection],
-) -> pa.Table:
+def _cells_of_day(store: EventStore, suite: str, day: datetime.date, closes_after: int) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -82,7 +73,7 @@ def _cells_of_day(
         fresh = pa.array([hour for hour in now.hours if hour not in stale], pa.int64())
         kept = pc.and_(pc.is_in(pc.hour(table["hour"]), fresh), pc.not_equal(table["measure"], POINTS))
         parts.append(table.filter(kept))
-    with connect() as connection:
+    with _database(store) as connection:
         if stale:
             parts.append(_counted(connection, store, events, stale))
         if given:
@@ -261,31 +252,14 @@ def empty_cells() -> pa.Table:
     return pa.schema([*keys, *sums]).empty_table()
 
 
-@contextmanager
-def _databases(store: EventStore) -> Iterator[Callable[[], DuckDBPyConnection]]:
-    """Connections to a database in memory, which is there from the first one on.
-
-    It may put aside what does not fit; that is gone afterwards.
-    """
-    with ExitStack() as opened:
-        lock = threading.Lock()
-
-        @functools.cache
-        def database() -> DuckDBPyConnection:
-            store.folder.mkdir(parents=True, exist_ok=True)
-            aside = tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=store.folder)
-            settings = {
-                "memory_limit": _MEMORY,
-                "temp_directory": opened.enter_context(aside),
-                "preserve_insertion_order": False,
-            }
-            return opened.enter_context(in_memory(settings))
-
-        def connect() -> DuckDBPyConnection:
-            with lock:
-                return database().cursor()
-
-        yield connect
+def _database(store: EventStore) -> DuckDBPyConnection:
+    """A connection to a database that puts aside what does not fit, and keeps nothing of what it has read."""
+    return in_passing(
+        memory_limit=_MEMORY,
+        temp_directory=str(store.folder / f".{os.getpid()}.tmp"),
+        preserve_insertion_order=False,
+        enable_external_file_cache=False,
+    )
 
 
 def _stored(path: Path) -> tuple[Identity, pa.Table | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,15 +28,18 @@ def in_memory(settings: Mapping[str, Any] | None = None) -> DuckDBPyConnection:
     return connection
 
 
-def in_passing() -> DuckDBPyConnection:
-    """A cursor of the one database that a process has for queries that leave nothing behind.
+def in_passing(**settings: Any) -> DuckDBPyConnection:
+    """A cursor of a database that a process keeps, for queries that leave nothing behind.
 
     Opening a database takes as long as reading thousands of lines.
     """
-    return _of_this_process().cursor()
+    return _kept[-1](tuple(sorted(settings.items()))).cursor()
 
 
-@functools.cache
-def _of_this_process() -> DuckDBPyConnection:
-    os.register_at_fork(after_in_child=_of_this_process.cache_clear)
-    return in_memory()
+def _keeping() -> Callable[[tuple[tuple[str, Any], ...]], DuckDBPyConnection]:
+    return functools.lru_cache(maxsize=2)(lambda settings: in_memory(dict(settings)))
+
+
+_kept = [_keeping()]
+"""Those of this process last; a process that is forked neither uses nor closes what its parents have open."""
+os.register_at_fork(after_in_child=lambda: _kept.append(_keeping()))

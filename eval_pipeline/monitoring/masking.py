@@ -49,6 +49,7 @@ _PHONE = re.compile(
     r"(?<![\w.,])(?:[+＋]|\()?\d(?:[ \u00a0\u2009\u202f()./\-\u2010-\u2015]{0,3}\d){6,16}(?![\w])"
 )
 _DATE = re.compile(r"\d{1,2}([-./ ])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([-./ ])\d{1,2}\2\d{1,2}")
+_ABROAD, _FROM_ZERO = re.compile("00[1-9]"), re.compile("0[1-9]")
 _GROUPED = re.compile(r"(?:1[ .\-])?\d{3}([ .\-])\d{3}\1\d{4}")
 _PARTICLES = r"(?:(?:van|von|de|der|den|di|la|le)\s+){0,3}"
 _PART = rf"{_PARTICLES}[^\W\d_a-z][\w'’-]{{1,40}}"
@@ -279,9 +280,9 @@ def is_phone(written: str) -> bool:
         return False
     if plain[0] == "(":
         return ")" in plain and 7 <= len(digits) <= 15
-    if re.match("00[1-9]", plain):
+    if _ABROAD.match(plain):
         return 10 <= len(digits) <= 17
-    if re.match("0[1-9]", plain):
+    if _FROM_ZERO.match(plain):
         return 9 <= len(digits) <= 11
     return _GROUPED.fullmatch(plain) is not None
 
