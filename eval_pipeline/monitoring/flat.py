@@ -144,7 +144,8 @@ def _columns_of(url: str, fields: Collection[str] | None = None) -> str:
     quoted = url.replace("'", "''")
     wanted = [*(f'"{name}"' for name in chosen), "feedback"]
     if rest:
-        wanted.append(" OR ".join(f'"{name}" IS NOT NULL' for name in rest) + f" AS {MORE}")
+        others = ", ".join(f'"{name}"' for name in rest)
+        wanted.append(f"coalesce({others}) IS NOT NULL AS {MORE}")
     return (
         f"SELECT {', '.join(wanted)} "
         f"FROM read_json('{quoted}', format='newline_delimited', compression='none', "
