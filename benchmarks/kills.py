@@ -162,8 +162,9 @@ def kill_when(process: BaseProcess, is_time: Callable[[], bool]) -> bool:
         time.sleep(POLL)
     was_running = process.is_alive()
     if was_running:
+        assert process.pid
         with suppress(ProcessLookupError):  # it has no session yet
-            os.killpg(process.pid or 0, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
         process.kill()
     process.join()
     return was_running
