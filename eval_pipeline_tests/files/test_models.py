@@ -144,6 +144,31 @@ def test_a_good_file_is_a_model_and_cannot_be_changed(tmp_path: Path) -> None:
         setattr(file, "name", "y")  # noqa: B010
 
 
+@pytest.mark.parametrize("text", ["", "- a\n", "name: [\n", "name: &a x\nnote: *a\n", "name: 3\n"])
+def test_a_text_that_was_read_before_has_the_same_problems_where_it_stands_now(
+    text: str, tmp_path: Path
+) -> None:
+    seen = []
+    for name, first_line in (("a", 1), ("b", 5), ("a", 1)):
+        problems = Problems()
+        assert parse_model(text, first_line, tmp_path / name, File, problems) is None
+        assert all(Path(each.file).name == name for each in problems)
+        seen.append([(each.line - first_line, each.field, each.message) for each in problems])
+    assert seen[0]
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_who_changes_what_a_text_holds_changes_it_for_nobody_else(tmp_path: Path) -> None:
+    def check(value: Any) -> list[Violation]:
+        value["words"].append("changed")
+        return []
+
+    text, problems = "name: x\nwords: [a]\n", Problems()
+    for _ in range(2):
+        parse_model(text, 1, tmp_path, File, problems, check)
+    assert parse_model(text, 1, tmp_path, File, problems) == File(name="x", words=["a"])
+
+
 def test_what_is_refused_is_never_quoted_by_the_exception() -> None:
     with pytest.raises(ValidationError) as caught:
         File(name="sesame", count="sesame")  # type: ignore[arg-type]

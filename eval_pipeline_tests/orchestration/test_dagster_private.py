@@ -291,6 +291,30 @@ def test_many_threads_and_another_process(tmp_path: Path) -> None:
         assert len(messages(one, "run")) == 80
 
 
+def test_what_is_materialized_is_seen_at_once_whoever_did_it(toy: Project) -> None:
+    """Though the latest look is kept: who wrote since may be this log, or another one."""
+    one, other = dg.AssetKey("one"), dg.AssetKey("other")
+
+    def times(instance: dg.DagsterInstance, key: dg.AssetKey) -> int:
+        return len(instance.fetch_materializations(key, limit=9).records)
+
+    with instance_in(toy) as here, instance_in(toy) as there:
+        assert isinstance(here.event_log_storage, KeptEventLog)
+        assert times(here, one) == times(here, one) == times(there, one) == 0
+        for count, instance in enumerate((there, here, there, there, here), 1):
+            instance.report_runless_asset_event(dg.AssetMaterialization(one))
+            assert times(here, one) == times(here, one) == times(there, one) == count
+            assert times(here, other) == 0
+        assert len(here.fetch_materializations(one, limit=2).records) == 2
+        assert times(here, one) == 5
+        there.wipe_assets([one])
+        assert times(here, one) == times(there, one) == 0
+        here.report_runless_asset_event(dg.AssetMaterialization(one))
+        assert times(here, one) == 1
+        here.wipe_assets([one])
+        assert times(here, one) == 0
+
+
 def test_after_a_wipe_there_is_nothing_and_the_log_goes_on(tmp_path: Path) -> None:
     with kept(tmp_path) as log:
         log.store_event(entry("run", "before"))
