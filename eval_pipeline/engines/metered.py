@@ -351,6 +351,8 @@ class _Asker:
                 spending.came_to(_tokens(record), dollars if record.cost_usd is None else record.cost_usd)
                 self._limiter.relax(entry)
             except CallFailed as failure:
+                if failure.retry_after:  # before another call takes the place of this one
+                    await self._limiter.pause(failure.retry_after)
                 if failure.kind == RATE_LIMITED:
                     self._limiter.back_off(entry)
                 elif failure.kind in (DENIED, MALFORMED, REJECTED, TOO_LARGE):
@@ -389,8 +391,6 @@ class _Asker:
             return
         self._health.went_badly(failure, is_last)
         await self._health.share()
-        if failure.retry_after:
-            await self._limiter.pause(failure.retry_after)
 
 
 @functools.lru_cache(maxsize=1)

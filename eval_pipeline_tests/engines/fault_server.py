@@ -45,6 +45,7 @@ class FaultServer:
 
     answer: Callable[[str], str] = lambda prompt: GOOD
     delay: float = 0.0
+    """How many seconds a good answer takes; faults come at once."""
     retry_after: str = "1"
     drip_seconds: float = 0.05
     keep: bool = True
@@ -70,8 +71,6 @@ class FaultServer:
             if self.keep:
                 self.requests.append(Received(request.path_qs, dict(request.headers), body, prompt))
             self.asked[prompt] += 1
-            if self.delay:
-                await asyncio.sleep(self.delay)
             return await self._respond(request, prompt)
         finally:
             self.in_flight -= 1
@@ -79,6 +78,8 @@ class FaultServer:
     async def _respond(self, request: web.Request, prompt: str) -> web.StreamResponse:
         fault = _FAULT.search(prompt)
         if fault is None or (fault[2] and self.asked[prompt] > int(fault[2])):
+            if self.delay:
+                await asyncio.sleep(self.delay)
             return completion(prompt, self.answer(prompt))
         status = _STATUS.fullmatch(fault[1])
         if status:
