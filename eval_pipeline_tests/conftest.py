@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from eval_pipeline.project import Project
-from eval_pipeline_tests import instances, scores, vectors
+from eval_pipeline_tests import instances, renderers, scores, vectors
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, copy_suites, forget_own_suites, instance_in
@@ -214,7 +214,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
+def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Where all workers keep what takes long: what probes found, by all that it rests on; vectors; scores."""
     base = tmp_path_factory.getbasetemp()
     folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -227,6 +227,9 @@ def _shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
     scores.share_scores()
     os.environ[instances.FOLDER] = str(base / "instance")
     instances.share_instance()
+    renderers.share_renderers()
+    with renderers.forking_renderers():
+        yield
 
 
 _SHARED: list[Path] = []

@@ -11,6 +11,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +23,7 @@ import dagster as dg
 import pytest
 
 from eval_pipeline import suites
-from eval_pipeline.cli import main
+from eval_pipeline.cli import gate_lines, main
 from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.orchestration.launching import open_instance
@@ -105,6 +107,37 @@ def _become(
     os.chdir(project.root)
     sys.path.insert(0, str(project.root))  # as `python -m` does
     function(*given)
+
+
+def fork_gate_lines() -> None:
+    """Let gates that are forked from this process decide in others that are, instead of ones started anew."""
+    gate_lines._ended = _forked  # type: ignore[assignment]
+    # They know where to ask for one; left to themselves, each would begin with a process to fork from.
+    forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
+
+
+def _forked(given: list[str], variables: dict[str, str], folder: Path | None) -> int:
+    if variables.get("PYTHONPATH") != os.environ.get("PYTHONPATH"):
+        return _started_anew(given, variables, folder)  # it is other code that decides
+    where = folder or Path.cwd()
+    with Connection(os.dup(2)) as errors:
+        process = FORKING.Process(target=_decide, args=(given, variables, where, errors))
+        process.start()
+        return ended(process)
+
+
+def _decide(given: list[str], variables: dict[str, str], folder: Path, errors: Connection) -> None:
+    for number in (1, 2):
+        os.dup2(errors.fileno(), number)
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(folder)
+    sys.path[:] = _PATH  # and not that of the gate, which has the change's folder
+    gate_lines.main(*given)
+
+
+_started_anew = gate_lines._ended
+_PATH = [*filter(None, sys.path)]
 
 
 def ended(process: BaseProcess) -> int:

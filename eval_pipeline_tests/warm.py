@@ -15,6 +15,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.scoring.identity import engine_version, prober_version, scorer_version
 from eval_pipeline.suites import decomposition
 from eval_pipeline_tests.instances import share_instance
+from eval_pipeline_tests.renderers import share_renderers
 from eval_pipeline_tests.scores import share_scores
 from eval_pipeline_tests.vectors import share_vectors
 
@@ -41,6 +42,7 @@ for identity in (scorer_version, prober_version, engine_version):
 share_vectors()
 share_scores()
 share_instance()
+share_renderers()
 
 gc.collect()
 gc.freeze()  # what is shared with all commands is copied for none of them

@@ -138,20 +138,27 @@ def lines_apart(project: Project, task: Task, whose: str, tree: Path | None = No
     with TemporaryDirectory() as folder:
         given, written = Path(folder, "task.json"), Path(folder, "lines.json")
         write_json(given, task)
-        command = [sys.executable, "-P", "-m", __name__, str(given), str(written)]
-        done = subprocess.run(command, env=variables, cwd=tree, stdout=sys.stderr.fileno(), check=False)
+        code = _ended([str(given), str(written)], variables, tree)
         try:
             lines = msgspec.json.decode(file_bytes(written, LARGEST), type=list[Line])
         except (OSError, BadInput, msgspec.MsgspecError):
             lines = []
     silent = [name for name in task.suites if not any(each.suite == name for each in lines)]
-    message = f"{whose} could not be used: its process ended with {done.returncode} and said nothing of it"
+    message = f"{whose} could not be used: its process ended with {code} and said nothing of it"
     problem = Problem("gate", 0, "", message, "See what it wrote.")
     unusable = (decisions.unusable(name, decisions.ALL_VERSIONS, "measure", [problem]) for name in silent)
     return [
         *(each for each in lines if each.suite in task.suites),
         *(line_of(each) for each in unusable),
     ]
+
+
+def _ended(given: list[str], variables: Mapping[str, str], folder: Path | None) -> int:
+    """What such a process ended with."""
+    command = [sys.executable, "-P", "-m", __name__, *given]
+    return subprocess.run(
+        command, env=variables, cwd=folder, stdout=sys.stderr.fileno(), check=False
+    ).returncode
 
 
 def _holds_this_package(project: Project) -> bool:

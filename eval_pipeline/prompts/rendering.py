@@ -46,13 +46,7 @@ class Renderer:
         self._outgoing = bytearray()
 
     def __enter__(self) -> Renderer:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", str(WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={},
-        )
+        self._process = _started()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdin.fileno(), False)
@@ -146,6 +140,16 @@ class Renderer:
             self._selector.register(stdin, selectors.EVENT_WRITE)
         elif watched and not self._outgoing:
             self._selector.unregister(stdin)
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", str(WORKER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={},
+    )
 
 
 def _context(prepared: Any) -> bytes:

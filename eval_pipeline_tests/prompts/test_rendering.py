@@ -12,8 +12,15 @@ from eval_pipeline.problems import BadInput
 from eval_pipeline.prompts import FrontMatter, Prompt, Renderer
 from eval_pipeline.prompts.rendering import SECONDS_PER_PROMPT
 from eval_pipeline.suites.decomposition.cases import DecompositionInput
+from eval_pipeline_tests.renderers import SOCKET
 
 BODY_LINE = 5
+
+
+@pytest.fixture(autouse=True)
+def _started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for everybody: other tests have processes that were forked."""
+    monkeypatch.delenv(SOCKET)
 
 
 def renderer(body: str, seconds: float = SECONDS_PER_PROMPT) -> Renderer:
