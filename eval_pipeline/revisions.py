@@ -1,9 +1,11 @@
-"""What Git knows of a project: its revisions, and its files as they were."""
+"""What Git knows of a project: its revisions, its files as they were, and who is at work."""
 
+import getpass
 import io
 import os
 import subprocess
 import tarfile
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -17,6 +19,22 @@ SHORT_COMMIT = 7
 """So many digits name a commit to a person."""
 OPTION = "--changed-since"
 """Where people name a revision."""
+
+
+def person(named: str | None = None) -> str:
+    """Who says something: as they are named, else as Git or the system knows who is at the keyboard."""
+    if named:
+        return one_spelling(named)
+    try:
+        git = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
+        return one_spelling(git.stdout) or getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+def one_spelling(name: str) -> str:
+    """A name as it is kept: however its accents were typed, and its words set apart, it is one person's."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 def base_commit(project: Project, revision: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.project import Project
-from eval_pipeline.revisions import extract
+from eval_pipeline.revisions import extract, person
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -22,6 +22,13 @@ def repository(folder: Path) -> Project:
     folder.mkdir()
     git(folder, "init", "--quiet")
     return Project(folder, folder / ".eval")
+
+
+def test_a_person_has_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert person("Zoe\u0308  K. ") == person("Zo\u00eb K.") == "Zo\u00eb K."
+    git(repository(tmp_path / "project").root, "config", "user.name", " Ame\u0301lie")
+    monkeypatch.chdir(tmp_path / "project")
+    assert person() == person("") == "Am\u00e9lie"
 
 
 def test_files_and_links_among_them_are_taken_out(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from eval_pipeline.loading import find_suite
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_file
-from eval_pipeline.revisions import HEAD, SHORT_COMMIT
+from eval_pipeline.revisions import HEAD, SHORT_COMMIT, person
 from eval_pipeline.stages import Incomplete, Workbench
 from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import say
@@ -98,8 +98,6 @@ def _approve(
     against: str,
     since: str,
 ) -> None:
-    from eval_pipeline.reports.console import person
-
     bench = Workbench(project, suite)
     result = decisions.latest_result(bench, version)
     if outage := result.evaluation.outage:
@@ -115,7 +113,7 @@ def _approve(
         against=subject.against,
         metrics=tuple(dict.fromkeys(metrics)),
         reason=reason,
-        approved_by=by or person(),
+        approved_by=person(by),
         approved_at=now.isoformat(),
         expires_at=(now + datetime.timedelta(days=days)).isoformat(),
         result=subject.key,

@@ -11,6 +11,7 @@ from eval_pipeline.problems import BadInput, bad_value, shown_path
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import prompt_name, versions_in
 from eval_pipeline.reports import Table, units
+from eval_pipeline.revisions import person
 from eval_pipeline.stages import Workbench
 from eval_pipeline.store import baseline_file, read_baseline
 from eval_pipeline.suite import Suite
@@ -38,8 +39,6 @@ def promote_(
     evaluation is refused unless it was approved, and so is one of a prompt file or a golden set that has
     changed since.
     """
-    from eval_pipeline.reports.console import person
-
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why this evaluation is to be the measure.")
     project = Project.find()
@@ -51,7 +50,7 @@ def promote_(
         changes = ", ".join(unsigned.changes[:5])
         raise bad_value("golden set", f"nobody signed it off ({changes})", remedy)
     try:
-        baseline = promote(result, _standings(result, replace), by or person(), reason)
+        baseline = promote(result, _standings(result, replace), person(by), reason)
     except Refused as refused:
         say(f"{version} cannot become the baseline:\n{refused}", err=True)
         context.exit(BLOCKED)

@@ -23,6 +23,7 @@ from eval_pipeline.monitoring import read_production
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value, shown_path
 from eval_pipeline.project import Project
+from eval_pipeline.revisions import person
 from eval_pipeline.terminal import say
 
 LONGEST_LINE = 160
@@ -137,12 +138,10 @@ def accept_cases(files: tuple[Path, ...]) -> None:
 @click.option("--by", default=None, help="Who says so; by default the user that Git knows.")
 def drop_cases(files: tuple[Path, ...], reason: str, by: str | None) -> None:
     """Forget suggestions for good: the same input is not suggested again."""
-    from eval_pipeline.reports.console import person
-
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why it should not be a case.")
     project = Project.find()
-    for path, dropped in drop(project, files, by or person(), reason):
+    for path, dropped in drop(project, files, person(by), reason):
         say(f"{dropped.suite}: {path.stem} is dropped.")
 
 

@@ -14,6 +14,7 @@ from eval_pipeline.loading import all_suites, find_suite, load_suites
 from eval_pipeline.numbers import counted
 from eval_pipeline.problems import BadInput, Problems, bad_value, first_lines
 from eval_pipeline.project import Project
+from eval_pipeline.revisions import person
 from eval_pipeline.scoring import context_for
 from eval_pipeline.suite import Suite
 from eval_pipeline.terminal import say
@@ -136,8 +137,6 @@ def _write_between(file: Path, sections: Sequence[str]) -> None:
 @click.option("--by", "by", default=None, help="Who says so; by default the user that Git knows.")
 def freeze(suite: str, reason: str, by: str | None) -> None:
     """Sign a golden set off as it stands. From then on any change is a failing check."""
-    from eval_pipeline.reports.console import person
-
     if not reason.strip():
         raise bad_value("--reason", "is blank", "Say why the golden set is right as it stands.")
     project = Project.find()
@@ -147,7 +146,7 @@ def freeze(suite: str, reason: str, by: str | None) -> None:
     golden = _read(chosen, folder, problems)
     _references(chosen, folder, problems)
     problems.stop_if_any()
-    signed = golden.sign_off(by or person(), reason)
+    signed = golden.sign_off(person(by), reason)
     size = counted(len(golden), "case")
     say(f"{chosen.name}: {size} signed off by {signed.signed_by} ({signed.golden_hash}).")
 

@@ -12,6 +12,7 @@ from eval_pipeline.numbers import counted
 from eval_pipeline.problems import bad_value, shown_path, without_problems
 from eval_pipeline.project import Project
 from eval_pipeline.reports import Table, flat
+from eval_pipeline.revisions import person
 from eval_pipeline.store import Store
 from eval_pipeline.suites import find_suite
 from eval_pipeline.suites.review import protocol, questions, worksheets
@@ -209,8 +210,6 @@ def status(context: click.Context, version: str, task_id: str | None, author: st
 def _open(
     version: str, task_id: str | None, author: str | None
 ) -> tuple[protocol.Session, list[protocol.TaskReview]]:
-    from eval_pipeline.reports.console import person
-
     project = Project.find()
     suite, store = find_suite(project, SUITE), Store(project.state)
     answers, golden = store.outputs(SUITE, version), store.golden(SUITE)
@@ -222,7 +221,7 @@ def _open(
     chosen = [task for task in tasks if task_id in (None, task.id)]
     if not chosen:
         raise bad_value("--task", f"{task_id!r} has no findings", f"Tasks: {', '.join(t.id for t in tasks)}.")
-    return protocol.Session(ledger, answers.identity.id, version, author or person()), chosen
+    return protocol.Session(ledger, answers.identity.id, version, person(author)), chosen
 
 
 def _walk(

@@ -24,6 +24,7 @@ from eval_pipeline.metrics.agreement import cohen_kappa
 from eval_pipeline.monitoring import EventStore, Production, rows_of, sample_of
 from eval_pipeline.problems import Problems, bad_value
 from eval_pipeline.project import Project
+from eval_pipeline.revisions import one_spelling
 from eval_pipeline.suites.review.ledger import Ledger, Row
 
 FOLDER = "production/ratings"
@@ -204,7 +205,7 @@ def _checked(project: Project, path: Path, by: str | None, problems: Problems) -
             problems.add(path, "is empty", "Name the file that the page saved.")
         return None
     head = lines[0].record
-    rater = (by or head.rater).strip()
+    rater = one_spelling(by or head.rater)
     if not rater or len(rater) > LONGEST_NAME or not rater.isprintable():
         problems.add(path, "is blank or no name", "Say who rated: --by.", line=1, field="rater")
     queue = _known_queue(project, head.queue)
@@ -317,7 +318,7 @@ def ratings_of(project: Project, suite: str) -> Ratings:
     notes: dict[str, list[str]] = {}
     for row in rows:
         if row.act == "answer" and row.stage in sealed:
-            said.setdefault(row.subject, {})[row.author] = row.answers.get("ruling", "unsure")
+            said.setdefault(row.subject, {})[one_spelling(row.author)] = row.answers.get("ruling", "unsure")
             if note := row.answers.get("note"):
                 notes.setdefault(row.subject, []).append(note)
     return Ratings(said, {request: tuple(each) for request, each in notes.items()})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
@@ -187,12 +185,3 @@ def print_comparison(suite: Suite, standing: Standing, moments: Sequence[str]) -
     say()
     for line in (*left_out(comparison), *reading_lines(comparison), standing.conclusion):
         print_line(line)
-
-
-def person() -> str:
-    """Who is at the keyboard, as Git or the system knows them."""
-    try:
-        git = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
-        return git.stdout.strip() or getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"

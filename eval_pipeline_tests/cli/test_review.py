@@ -214,7 +214,7 @@ def test_the_protocol_by_files_with_a_second_adjudicator(ready: Project, tmp_pat
     assert "A sealed answer cannot be changed" in told
     assert by_file(ready, "predict", tmp_path / "2", "Ada", prediction="MAYBE", why="w")[1] == 0
     assert by_file(ready, "adjudicate", tmp_path / "3", "Ada", ruling="bonus_valid", reason="r")[1] == 0
-    told, code = run(ready, "export", "second", VERSION, str(tmp_path / "4"), "--task", TASK, by="Ada")
+    told, code = run(ready, "export", "second", VERSION, str(tmp_path / "4"), "--task", TASK, by=" Ada ")
     assert code == 2
     assert "The second adjudicator is another person." in told
     told, code = by_file(ready, "second", tmp_path / "4", "Bob", ruling="false_positive", reason="no")

@@ -127,6 +127,14 @@ def test_nobody_changes_what_is_sealed(served: Project, tmp_path: Path) -> None:
         ratings_of(served, NAME)
 
 
+def test_nobody_is_two_raters_by_typing_accents_in_another_way(served: Project, tmp_path: Path) -> None:
+    first, second = queue(served, raters=2)
+    take(served, filled(first, tmp_path / "a.jsonl", "Zo\u00eb K.", lambda _: "acceptable"))
+    with pytest.raises(BadInput, match="has rated this queue, and that is sealed"):
+        take(served, filled(second, tmp_path / "b.jsonl", " Zoe\u0308  K.", lambda _: "acceptable"))
+    assert not ratings_of(served, NAME).pairs
+
+
 def test_all_that_is_wrong_with_a_sheet_is_said_and_nothing_is_kept(served: Project, tmp_path: Path) -> None:
     (sheet,) = queue(served)
     items = [each.item for each in sheet.items]
