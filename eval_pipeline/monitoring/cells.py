@@ -11,14 +11,14 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from eval_pipeline.files import content_hash, replacing
 from eval_pipeline.monitoring.databases import THREADS, in_passing
 from eval_pipeline.monitoring.events import FEEDBACK_TIES, TEXTS, TIES, first_of_each
-from eval_pipeline.monitoring.keeping import EventStore
+from eval_pipeline.monitoring.keeping import DAY, EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Segment
 from eval_pipeline.monitoring.sketch import bucket_sql
 
@@ -50,6 +50,16 @@ class Identity(msgspec.Struct, frozen=True):
     """The same for the feedback that could be about that day."""
 
 
+class Segments(NamedTuple):
+    """What the cells of a day are made from."""
+
+    events: Sequence[Segment]
+    feedback: Sequence[Segment]
+    """What may be about the day."""
+    after: Sequence[Segment]
+    """What tells which traces go on after midnight."""
+
+
 def cells_of(
     store: EventStore, suite: str, days: Sequence[datetime.date], closes_after: int
 ) -> Iterator[pa.Table]:
@@ -62,8 +72,8 @@ def _cells_of_day(store: EventStore, suite: str, day: datetime.date, closes_afte
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    events, given = _segments(store, suite, day, closes_after)
-    now, path = identity_of(events, given), cells_file(store, suite, day)
+    segments = _segments(store, suite, day, closes_after)
+    now, path = identity_of(segments), cells_file(store, suite, day)
     known, table = _stored(path)
     if known == now and table is not None:
         return table
@@ -75,9 +85,9 @@ def _cells_of_day(store: EventStore, suite: str, day: datetime.date, closes_afte
         parts.append(table.filter(kept))
     with _database(store) as connection:
         if stale:
-            parts.append(_counted(connection, store, events, stale))
-        if given:
-            parts.append(_rated(connection, store, events, given))
+            parts.append(_counted(connection, store, segments.events, stale))
+        if segments.feedback:
+            parts.append(_rated(connection, store, segments, day))
     whole = pa.concat_tables(parts) if parts else empty_cells()
     order = [(name, "ascending") for name in ("hour", "version", "model", "measure", "label", "bucket")]
     whole = whole.sort_by(order).replace_schema_metadata({_IDENTITY: msgspec.json.encode(now)})
@@ -91,7 +101,7 @@ def stale_days(store: EventStore, suite: str, closes_after: int) -> dict[datetim
 
     stale = {}
     for day in store.days(suite):
-        now, path = identity_of(*_segments(store, suite, day, closes_after)), cells_file(store, suite, day)
+        now, path = identity_of(_segments(store, suite, day, closes_after)), cells_file(store, suite, day)
         if not path.is_file() or _identity(pq.read_schema(path)) != now:
             stale[day] = content_hash([sorted(now.hours.items()), now.feedback])
     return stale
@@ -102,23 +112,25 @@ def cells_file(store: EventStore, suite: str, day: datetime.date) -> Path:
     return store.folder.with_name(FOLDER) / suite / f"{day}.parquet"
 
 
-def _segments(
-    store: EventStore, suite: str, day: datetime.date, closes_after: int
-) -> tuple[list[Segment], list[Segment]]:
-    """The events of a day, and the feedback that may be about them."""
+def _segments(store: EventStore, suite: str, day: datetime.date, closes_after: int) -> Segments:
     last = day + datetime.timedelta(days=closes_after)
-    events = store.ledger.segments(EVENTS, suite, str(day), str(day))
-    return events, store.ledger.segments(FEEDBACK, None, str(day), str(last))
+    return Segments(
+        store.ledger.segments(EVENTS, suite, str(day), str(day)),
+        store.ledger.segments(FEEDBACK, None, str(day), str(last)),
+        store.after_midnight(suite, day),
+    )
 
 
-def identity_of(events: Sequence[Segment], feedback: Sequence[Segment]) -> Identity:
+def identity_of(segments: Segments) -> Identity:
     """What the cells of a day would be made from."""
+    events, feedback, after = segments
     hours = {
         hour: content_hash([each.path for each in events if each.hours >> hour & 1])
         for hour in range(24)
         if any(each.hours >> hour & 1 for each in events)
     }
-    return Identity(hours, content_hash([each.path for each in feedback]) if feedback else "")
+    rated = [each.path for each in (*feedback, *after)]
+    return Identity(hours, content_hash(rated) if feedback else "")
 
 
 def _counted(
@@ -197,11 +209,21 @@ def _view_once(
 
 
 def _rated(
-    connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], given: Sequence[Segment]
+    connection: DuckDBPyConnection, store: EventStore, segments: Segments, day: datetime.date
 ) -> pa.Table:
-    """The points that people gave for the requests of a day: the last of each name for a request counts."""
-    _view_once(connection, store, segments, range(24))
-    files = _quoted(store, given)
+    """The points that people gave for the requests of a day: the last of each name for a request counts.
+
+    What is said of a trace after midnight is about a request of the next day, where the trace goes on there.
+    """
+    _view_once(connection, store, segments.events, range(24))
+    files = _quoted(store, segments.feedback)
+    midnight = int(datetime.datetime.combine(day + DAY, datetime.time(), datetime.UTC).timestamp())
+    going_on = "SELECT NULL WHERE false"
+    if segments.after:
+        going_on = (
+            f"SELECT trace_id FROM read_parquet([{_quoted(store, segments.after)}]) "
+            f'WHERE trace_id IS NOT NULL AND epoch("at") < {midnight + 3600}'
+        )
     return _cells(
         connection,
         _spread(
@@ -217,7 +239,8 @@ def _rated(
                 FROM once JOIN feedback ON once.request_id = feedback.request_id
                 UNION ALL
                 SELECT {_KEYS}, last.request_id, name, points, feedback."at"
-                FROM last JOIN feedback ON feedback.request_id IS NULL AND last.trace_id = feedback.trace_id)
+                FROM last JOIN feedback ON feedback.request_id IS NULL AND last.trace_id = feedback.trace_id
+                WHERE epoch(feedback."at") < {midnight} OR last.trace_id NOT IN ({going_on}))
             SELECT {_KEYS}, points AS x FROM joined
             QUALIFY row_number() OVER (
                 PARTITION BY hour, request_id, name ORDER BY given DESC, points DESC) = 1""",

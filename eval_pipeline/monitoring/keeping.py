@@ -127,6 +127,11 @@ class EventStore:
         days = {segment.day for segment in self.ledger.segments(EVENTS, suite)}
         return sorted(map(datetime.date.fromisoformat, days))
 
+    def after_midnight(self, suite: str, day: datetime.date) -> list[Segment]:
+        """What holds the first hour after a day: a trace that goes on there has its last request there."""
+        next_day = day_text(day + DAY)
+        return [each for each in self.ledger.segments(EVENTS, suite, next_day, next_day) if each.hours & 1]
+
     def hours(
         self,
         suite: str,

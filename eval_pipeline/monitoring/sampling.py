@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from eval_pipeline.monitoring.events import event_schema
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK
 from eval_pipeline.monitoring.settings import Production
+from eval_pipeline.monitoring.staging import HOUR
 from eval_pipeline.monitoring.strata import (
     DAY,
     KeptRates,
@@ -118,11 +119,12 @@ def identity_of(
     last = closes_at(day, production.closes_after_days).date() - DAY
     events = store.ledger.segments(EVENTS, suite, str(day), str(day))
     feedback = store.ledger.segments(FEEDBACK, None, str(day), str(last))
+    after = store.after_midnight(suite, day) if feedback else ()
     sampling = production.sampling
     return content_hash(
         [
             [each.path for each in events],
-            [each.path for each in feedback],
+            [each.path for each in (*feedback, *after)],
             rates,
             [sampling.disliked_rate, sampling.disliked_below, production.closes_after_days],
             closed,
@@ -186,28 +188,43 @@ def _counts(
 def points_of_day(
     store: EventStore, suite: str, day: datetime.date, closes_after: int
 ) -> Mapping[str, list[float]]:
-    """The points that people gave until the day closed, by request; what names a trace is of its last one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    """The points that people gave until the day closed, by request; what names a trace is of its last one.
 
+    Where a trace goes on after midnight, that is one of the next day for what is said there.
+    """
     start = _midnight(day)
     feedback = store.feedback(start, closes_at(day, closes_after))
     points: dict[str, list[float]] = {}
-    by_trace: dict[str, list[float]] = {}
-    for row in feedback.select(["request_id", "trace_id", "points"]).to_pylist():
+    by_trace: dict[str, list[tuple[float, bool]]] = {}
+    for row in feedback.select(["request_id", "trace_id", "points", "at"]).to_pylist():
         if row["request_id"] is not None:
             points.setdefault(row["request_id"], []).append(row["points"])
         elif row["trace_id"] is not None:
-            by_trace.setdefault(row["trace_id"], []).append(row["points"])
+            by_trace.setdefault(row["trace_id"], []).append((row["points"], row["at"] < start + DAY))
     if by_trace:
-        traces = pa.array(list(by_trace), pa.string())
-        last: dict[str, str] = {}
-        for _, table in store.hours(suite, start, start + DAY, ["trace_id", "request_id"]):
-            for row in table.filter(pc.is_in(table["trace_id"], traces)).to_pylist():
-                last[row["trace_id"]] = row["request_id"]  # events come in order of time and id
-        for trace, request in last.items():
-            points.setdefault(request, []).extend(by_trace[trace])
-    return {request: sorted(given) for request, given in points.items()}
+        going_on = _last_requests(store, suite, start + DAY, HOUR, by_trace)
+        for trace, request in _last_requests(store, suite, start, DAY, by_trace).items():
+            mine = [each for each, same_day in by_trace[trace] if same_day or trace not in going_on]
+            points.setdefault(request, []).extend(mine)
+    return {request: sorted(given) for request, given in points.items() if given}
+
+
+def _last_requests(
+    store: EventStore,
+    suite: str,
+    start: datetime.datetime,
+    length: datetime.timedelta,
+    traces: Iterable[str],
+) -> dict[str, str]:
+    """The last request of each of some traces, within some time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    last, wanted = {}, pa.array(list(traces), pa.string())
+    for _, table in store.hours(suite, start, start + length, ["trace_id", "request_id"]):
+        for row in table.filter(pc.is_in(table["trace_id"], wanted)).to_pylist():
+            last[row["trace_id"]] = row["request_id"]  # events come in order of time and id
+    return last
 
 
 class _Drawn(msgspec.Struct):

@@ -182,6 +182,35 @@ def test_feedback_joins_later_by_request_or_by_trace(store: EventStore) -> None:
     assert (of_last.version, of_last.model) == (events[5]["version"], events[5]["model"])
 
 
+def test_feedback_on_a_trace_that_goes_on_after_midnight_counts_once(store: EventStore) -> None:
+    """For the day of its last request; what was said before midnight is about a request that was made."""
+    midnight = MONDAY + DAY
+
+    def request(name: str, trace: str, minutes: float) -> dict[str, Any]:
+        return {"request_id": name, "trace_id": trace, "at": midnight + minutes * MINUTE, "suite": "toy"}
+
+    def given(trace: str, name: str, points: float, minutes: float) -> dict[str, Any]:
+        about = {"feedback_id": f"{trace} {name}", "trace_id": trace, "name": name, "points": points}
+        return {"at": midnight + minutes * MINUTE, **about}
+
+    def points() -> list[tuple[float | None, float | None]]:
+        figures = figures_of(store, "toy", MONDAY, MONDAY + 2 * DAY, 7, by=["day"])
+        return [(each.value("feedback_points"), each.value("feedback_count")) for each in figures]
+
+    requests = [request("r0", "over", -10), request("r1", "before", -5), request("r2", "later", 61)]
+    said = [
+        given("over", "thumb", 5.0, 600),
+        given("over", "stars", 1.0, -3),
+        given("before", "thumb", 3.0, 9),
+    ]
+    store.keep(event_table(requests), feedback_table(said))
+    assert points() == [(3.0, 3), (None, 0)]
+    store.keep(event_table([request("r3", "over", 59)]), name="the rest")
+    assert MONDAY.date() in stale_days(store, "toy", 7)
+    assert points() == [(2.0, 2), (5.0, 1)]
+    assert stale_days(store, "toy", 7) == {}
+
+
 @given(st.lists(st.floats(0, 1e9), min_size=1), st.sampled_from([0.0, 0.5, 0.95, 0.99, 1.0]))
 def test_percentiles_are_within_one_percent(values: list[float], share: float) -> None:
     counts: dict[int, int] = {}

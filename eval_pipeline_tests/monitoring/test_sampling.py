@@ -169,6 +169,24 @@ def test_feedback_on_a_trace_is_on_its_last_request(tmp_path: Path) -> None:
     assert [row["points"] for row in rows_of(sample)] == [1.0]
 
 
+def test_feedback_on_a_trace_over_midnight_is_on_one_request(tmp_path: Path) -> None:
+    project, store = opened(tmp_path)
+    production = Production(sampling=Sampling(rate=1e-6, disliked_rate=1.0))
+    first = event(0, at=MONDAY + DAY - HOUR / 2, trace_id="over")
+    second = event(1, at=MONDAY + DAY + HOUR / 2, trace_id="over")
+    given_ = {**disliked(0, 2 * DAY), "request_id": None, "trace_id": "over"}
+
+    def drawn_ids(day: datetime.datetime) -> list[str]:
+        sample = sample_of(project, store, "toy", day.date(), production, LATER + DAY)
+        return [row["request_id"] for row in rows_of(sample)]
+
+    with store:
+        store.keep(event_table([first]), feedback_table([given_]))
+        assert drawn_ids(MONDAY) == ["r0"]
+        store.keep(event_table([second]), name="the rest")
+        assert (drawn_ids(MONDAY), drawn_ids(MONDAY + DAY)) == ([], ["r1"])
+
+
 def test_rates_are_fixed_from_the_closed_week_and_stay(tmp_path: Path) -> None:
     project, store = opened(tmp_path)
     earlier = [event(number, at=MONDAY - 14 * DAY + number * HOUR / 2) for number in range(300)]
