@@ -14,6 +14,7 @@ from eval_pipeline.definitions import build_definitions
 from eval_pipeline.project import Project
 from eval_pipeline.starting import new_project
 from eval_pipeline_tests.importing.configuring import LAUGHS, PLAIN, write_config
+from eval_pipeline_tests.renderers import SOCKET
 from eval_pipeline_tests.running import command, invoke
 
 FIXTURES = Path(__file__).parent.parent / "importing" / "fixtures"
@@ -164,7 +165,9 @@ def test_nothing_usable_is_bad_input(here: Project, config: str, said: str) -> N
     assert not contents(here.root)
 
 
-def test_nothing_that_a_file_names_is_run_fetched_or_read_from_elsewhere(here: Project) -> None:
+def test_nothing_that_a_file_names_is_run_fetched_or_read_from_elsewhere(
+    here: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     touched = here.root.parent / "touched"
     (here.root.parent / "secret.txt").write_text("the secret")
     hostile = {
@@ -192,6 +195,7 @@ def test_nothing_that_a_file_names_is_run_fetched_or_read_from_elsewhere(here: P
     config = configured(here, hostile, **dict.fromkeys(names, code), **{"prompt.sh": f"touch {touched}\n"})
     (config.parent / "prompt.sh").chmod(0o755)
     (config.parent / "link.txt").symlink_to(here.root.parent / "secret.txt")
+    monkeypatch.delenv(SOCKET)  # tests ask through it for a process that renders
     with mock.patch("socket.socket", side_effect=AssertionError("nothing may be fetched")):
         done = invoke(here, "import", "promptfoo", config)
     assert done.returncode == 0, done.stderr
