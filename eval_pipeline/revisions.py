@@ -23,8 +23,8 @@ OPTION = "--changed-since"
 
 def person(named: str | None = None) -> str:
     """Who says something: as they are named, else as Git or the system knows who is at the keyboard."""
-    if named:
-        return one_spelling(named)
+    if name := one_spelling(named or ""):
+        return name
     try:
         git = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
         return one_spelling(git.stdout) or getpass.getuser()

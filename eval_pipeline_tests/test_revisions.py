@@ -28,7 +28,7 @@ def test_a_person_has_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert person("Zoe\u0308  K. ") == person("Zo\u00eb K.") == "Zo\u00eb K."
     git(repository(tmp_path / "project").root, "config", "user.name", " Ame\u0301lie")
     monkeypatch.chdir(tmp_path / "project")
-    assert person() == person("") == "Am\u00e9lie"
+    assert person() == person("") == person(" \u00a0") == "Am\u00e9lie"
 
 
 def test_files_and_links_among_them_are_taken_out(tmp_path: Path) -> None:

@@ -108,7 +108,9 @@ def parse_model(
     text: str, first_line: int, path: Path, model: type[M], problems: Problems, check: Check = no_checks
 ) -> M | None:
     """The same for a YAML text whose first line is line `first_line` of the file."""
-    value, checking = deepcopy(_plain(text)), _checking(model, check)
+    value, checking = None, _checking(model, check)
+    with suppress(RecursionError):  # it is nested too deeply, for which there is a line
+        value = deepcopy(_plain(text))
     if value is None or any(True for _ in checking(value)):  # what is wrong has a line
         value = parse_yaml(text, first_line, path, Any, problems, checking)
     return None if value is None else _validated(value, model)

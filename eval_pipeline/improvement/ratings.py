@@ -220,7 +220,8 @@ def _checked(project: Project, path: Path, by: str | None, problems: Problems) -
             rulings[line.item] = line
     if not rulings:
         problems.add(path, "holds no ruling", f"Rate some answers: {', '.join(SAID)}.", line=1)
-    if ledger_of(project, queue.suite).seal_of(STEP, queue.queue, rater) is not None:
+    seals = [row for row in ledger_of(project, queue.suite).rows if row.act == "seal"]
+    if any(row.stage[:2] == (STEP, queue.queue) and one_spelling(row.task) == rater for row in seals):
         problems.add(path, f"{rater} has rated this queue, and that is sealed", "Somebody else may rate it.")
     return _Checked(queue, rater, rulings)
 

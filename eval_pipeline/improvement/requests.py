@@ -14,7 +14,7 @@ from eval_pipeline.answers import Answer
 from eval_pipeline.monitoring import EventStore, closes_at
 from eval_pipeline.suite.drafting import Drafting
 
-DAY = datetime.timedelta(days=1)
+DAY, HOUR = datetime.timedelta(days=1), datetime.timedelta(hours=1)
 LOW_POINTS = 2.0
 """Feedback of so many points of five, or fewer, says that the answer was not good enough."""
 HIGH_POINTS = 4.0
@@ -100,17 +100,16 @@ def feedback_on(
     """Feedback by request, as figures count it.
 
     The last of each name for a request counts, of what was given until the request's day was closed. What
-    names a trace alone is about the last request of that trace.
+    names a trace alone is about the last request of that trace; where the trace goes on after midnight, that
+    is one of the next day for what is said there.
     """
-    first = datetime.datetime.combine(start.date(), datetime.time(), datetime.UTC)
-    rows = store.feedback(first, closes_at(last_day(end), closes_after)).to_pylist()
-    days, last = _rated(store, suite, start, end, rows) if rows else ({}, {})
+    rows = store.feedback(_midnight(start.date()), closes_at(last_day(end), closes_after)).to_pylist()
+    rated = _rated(store, suite, start, end, rows) if rows else _Rated({}, {}, set())
     counted: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row["at"], row["points"])):
-        request = row["request_id"] or last.get(row["trace_id"], "")
-        day = days.get(request)
-        if day is not None and row["at"].date() >= day and row["at"] < closes_at(day, closes_after):
-            counted[request, row["name"]] = row
+        for request, day in rated.about(row):
+            if row["at"].date() >= day and row["at"] < closes_at(day, closes_after):
+                counted[request, row["name"]] = row
     points: dict[str, list[float]] = defaultdict(list)
     comments: dict[str, list[str]] = defaultdict(list)
     for (request, _), row in counted.items():
@@ -120,27 +119,54 @@ def feedback_on(
     return Feedback(points, comments)
 
 
+class _Rated(NamedTuple):
+    """What feedback is about."""
+
+    days: dict[str, datetime.date]
+    """The days of requests."""
+    last: dict[str, dict[datetime.date, str]]
+    """For each trace, its last request of each day."""
+    going_on: set[tuple[str, datetime.date]]
+    """Traces that have a request in the first hour after a day."""
+
+    def about(self, row: Mapping[str, Any]) -> Iterator[tuple[str, datetime.date]]:
+        """The requests that feedback may be about, each with its day."""
+        if row["request_id"] is None:
+            for day, request in self.last.get(row["trace_id"], {}).items():
+                if row["at"].date() == day or (row["trace_id"], day) not in self.going_on:
+                    yield request, day
+        elif row["request_id"] in self.days:
+            yield row["request_id"], self.days[row["request_id"]]
+
+
 def _rated(
     store: EventStore,
     suite: str,
     start: datetime.datetime,
     end: datetime.datetime,
     feedback: Sequence[Mapping[str, Any]],
-) -> tuple[dict[str, datetime.date], dict[str, str]]:
-    """The days of the requests that feedback is about, and the last request of each trace that it names."""
+) -> _Rated:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     ids = pa.array([row["request_id"] for row in feedback if row["request_id"] is not None], pa.string())
     traces = pa.array([row["trace_id"] for row in feedback if row["request_id"] is None], pa.string())
-    days: dict[str, datetime.date] = {}
-    last: dict[str, str] = {}
-    for hour, table in store.hours(suite, start, end, ["request_id", "trace_id"]):
-        of_traces = table.filter(pc.is_in(table["trace_id"], traces, skip_nulls=True))
-        last.update(zip(*(of_traces[name].to_pylist() for name in ("trace_id", "request_id")), strict=True))
+    columns, after = ["request_id", "trace_id"], _midnight(last_day(end) + DAY)
+    rated = _Rated({}, defaultdict(dict), set())
+    for hour, table in store.hours(suite, start, end, columns):
         named = table["request_id"].filter(pc.is_in(table["request_id"], ids))
-        days |= dict.fromkeys([*named.to_pylist(), *of_traces["request_id"].to_pylist()], hour.date())
-    return days, last
+        rated.days.update(dict.fromkeys(named.to_pylist(), hour.date()))
+        for row in table.filter(pc.is_in(table["trace_id"], traces, skip_nulls=True)).to_pylist():
+            rated.last[row["trace_id"]][hour.date()] = row["request_id"]
+            if hour.hour == 0:
+                rated.going_on.add((row["trace_id"], hour.date() - DAY))
+    for _, table in store.hours(suite, after, after + HOUR, columns) if len(traces) else ():
+        rated.going_on.update((trace, last_day(end)) for trace in table["trace_id"].to_pylist())
+    return rated
+
+
+def _midnight(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
 
 
 def fields_of(request: Request, drafting: Drafting, names: Sequence[str]) -> dict[str, Any]:

@@ -6,8 +6,11 @@ from: the segments that count. Where these are others now, the hour is made anew
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import os
+import shutil
+import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -189,7 +192,11 @@ def _sum(value: str) -> str:
 
 
 def _view_once(
-    connection: DuckDBPyConnection, store: EventStore, segments: Sequence[Segment], hours: Collection[int]
+    connection: DuckDBPyConnection,
+    store: EventStore,
+    segments: Sequence[Segment],
+    hours: Collection[int],
+    name: str = "once",
 ) -> None:
     """The events of some hours of segments, each once."""
     import numpy as np
@@ -203,9 +210,9 @@ def _view_once(
     hashes = np.sort(hashed["one"].to_numpy())
     if (hashes[1:] == hashes[:-1]).any():
         once = f"FROM ({all_}) {first_of_each('hour, request_id', TIES)}"
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE first_of_each AS {once}")
-        all_ = "FROM first_of_each"
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW once AS {all_}")
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE first_{name} AS {once}")
+        all_ = f"FROM first_{name}"
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {all_}")
 
 
 def _rated(
@@ -220,10 +227,8 @@ def _rated(
     midnight = int(datetime.datetime.combine(day + DAY, datetime.time(), datetime.UTC).timestamp())
     going_on = "SELECT NULL WHERE false"
     if segments.after:
-        going_on = (
-            f"SELECT trace_id FROM read_parquet([{_quoted(store, segments.after)}]) "
-            f'WHERE trace_id IS NOT NULL AND epoch("at") < {midnight + 3600}'
-        )
+        _view_once(connection, store, segments.after, [0], "after")
+        going_on = "SELECT trace_id FROM after WHERE trace_id IS NOT NULL"
     return _cells(
         connection,
         _spread(
@@ -279,10 +284,29 @@ def _database(store: EventStore) -> DuckDBPyConnection:
     """A connection to a database that puts aside what does not fit, and keeps nothing of what it has read."""
     return in_passing(
         memory_limit=_MEMORY,
-        temp_directory=str(store.folder / f".{os.getpid()}.tmp"),
+        temp_directory=_aside(store.folder, os.getpid()),
         preserve_insertion_order=False,
         enable_external_file_cache=False,
     )
+
+
+def _aside(folder: Path, process: int) -> str:
+    """Where a process puts aside what does not fit. Another one is made where somebody swept it away."""
+    known = _ASIDE.get((folder, process))
+    if known is None or not known.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Processes on different machines may have the same number.
+        known = _ASIDE[folder, process] = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder))
+        atexit.register(_remove, known, process)
+    return str(known)
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # one that was forked ends earlier
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_ASIDE: dict[tuple[Path, int], Path] = {}
 
 
 def _stored(path: Path) -> tuple[Identity, pa.Table | None]:

@@ -191,12 +191,12 @@ def _dense(digits: Words, reach: Reach) -> Words:
     """The digits of words that have seven in reach of each other, or begin or end such ones."""
     import numpy as np
 
-    # Each digit covers its reach, and seven that are near each other cover this much without a hole.
-    covered, length = _spread(digits, reach.number, np.bitwise_or), FEWEST_DIGITS - 1 + reach.number
-    dense = _spread(covered, length, np.bitwise_and) != 0
-    chosen = dense.copy()
-    chosen[1:] |= dense[:-1]
-    chosen[:-1] |= dense[1:]
+    # Each digit covers its reach, and seven that are near each other cover this much without a hole. It may
+    # end behind the last word.
+    covered = _spread(np.append(digits, np.uint64(0)), reach.number, np.bitwise_or)
+    dense = _spread(covered, FEWEST_DIGITS - 1 + reach.number, np.bitwise_and) != 0
+    chosen = dense[:-1] | dense[1:]
+    chosen[1:] |= dense[:-2]
     return np.where(chosen, digits, np.uint64(0))
 
 

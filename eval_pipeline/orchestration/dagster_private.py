@@ -15,7 +15,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -108,6 +108,7 @@ class KeptEventLog(SqliteEventLogStorage):
         self._shards: set[str] = set()
         self._lock = threading.Lock()
         self._fetched: tuple[Any, EventRecordsResult] | None = None
+        self._changes = 0
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -119,9 +120,9 @@ class KeptEventLog(SqliteEventLogStorage):
 
     def store_event(self, event: EventLogEntry) -> None:
         """Store an event, and let who watches the file know: what is new stands beside it for a while."""
-        super().store_event(event)
-        if event.dagster_event_type == DagsterEventType.ASSET_MATERIALIZATION:
-            self._fetched = None
+        materialized = event.dagster_event_type == DagsterEventType.ASSET_MATERIALIZATION
+        with self._changing() if materialized else nullcontext():
+            super().store_event(event)
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(event.run_id))
 
@@ -135,10 +136,20 @@ class KeptEventLog(SqliteEventLogStorage):
         """What was materialized. Every check asks twice, and is told again until there is something new."""
         with self.index_connection() as connection:
             by_others = connection.exec_driver_sql("PRAGMA data_version").scalar()
-        asked = (records_filter, limit, cursor, ascending, by_others)
-        if self._fetched is None or self._fetched[0] != asked:
-            self._fetched = asked, super().fetch_materializations(records_filter, limit, cursor, ascending)
-        return self._fetched[1]
+        asked = (records_filter, limit, cursor, ascending, by_others, self._changes)
+        fetched = self._fetched
+        if fetched is None or fetched[0] != asked:
+            fetched = asked, super().fetch_materializations(records_filter, limit, cursor, ascending)
+            self._fetched = fetched
+        return fetched[1]
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """What another thread fetches meanwhile is told to nobody later."""
+        try:
+            yield
+        finally:
+            self._changes += 1
 
     def has_table(self, table_name: str) -> bool:
         """Whether there is a table. One that is there stays."""
@@ -148,13 +159,13 @@ class KeptEventLog(SqliteEventLogStorage):
 
     def delete_events(self, run_id: str) -> None:
         """Remove the events of a run."""
-        self._fetched = None
-        super().delete_events(run_id)
+        with self._changing():
+            super().delete_events(run_id)
 
     def wipe_asset(self, asset_key: AssetKey) -> None:
         """Forget what was materialized of an asset."""
-        self._fetched = None
-        super().wipe_asset(asset_key)
+        with self._changing():
+            super().wipe_asset(asset_key)
 
     def wipe(self) -> None:
         """Remove all events."""

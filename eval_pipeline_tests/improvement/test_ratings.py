@@ -135,6 +135,18 @@ def test_nobody_is_two_raters_by_typing_accents_in_another_way(served: Project, 
     assert not ratings_of(served, NAME).pairs
 
 
+def test_what_was_sealed_by_a_name_in_another_spelling_stays_sealed(
+    served: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (sheet,) = queue(served)
+    path = filled(sheet, tmp_path / "a.jsonl", "Zoe\u0308 K.", lambda _: "acceptable")
+    with monkeypatch.context() as before:
+        before.setattr("eval_pipeline.improvement.ratings.one_spelling", str)
+        take(served, path)
+    with pytest.raises(BadInput, match="has rated this queue, and that is sealed"):
+        take(served, path)
+
+
 def test_all_that_is_wrong_with_a_sheet_is_said_and_nothing_is_kept(served: Project, tmp_path: Path) -> None:
     (sheet,) = queue(served)
     items = [each.item for each in sheet.items]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import tempfile
 from pathlib import Path
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from eval_pipeline.improvement import requests_of, suggest
+from eval_pipeline.improvement.requests import feedback_on
 from eval_pipeline.loading import find_suite
-from eval_pipeline.monitoring import EventStore, figures_of
+from eval_pipeline.monitoring import EventStore, event_table, feedback_table, figures_of
+from eval_pipeline.monitoring.sampling import points_of_day
 from eval_pipeline.project import Project
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
 from eval_pipeline_tests.improvement.producing import END, NOON, START, event, keep
@@ -60,3 +66,56 @@ def test_cases_are_suggested_by_feedback_that_counts(tmp_path: Path) -> None:
         for days in (1, 2)
     }
     assert by_days == {1: [], 2: [["r2"]]}
+
+
+AROUND = [-1440.0, -90, -10, -1 / 60, 0, 30, 60 - 1 / 60, 60, 61, 700, 1440, 1450, 1530]
+"""Minutes from a midnight on at which a trace may go on, and feedback may come."""
+
+
+TRACES = st.lists(st.sampled_from(["A", "B", None]), min_size=5, max_size=5)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.sampled_from(AROUND), min_size=5, max_size=5),
+    TRACES,
+    TRACES,
+    st.lists(
+        st.tuples(st.sampled_from(["A", "B", "r0", "r1"]), st.sampled_from([*AROUND, 3000.0])), max_size=5
+    ),
+)
+def test_feedback_counts_for_the_same_requests_in_figures_samples_and_here(
+    made: list[float], once: list[str | None], again: list[str | None], told: list[tuple[str, float]]
+) -> None:
+    """Also where requests are delivered twice, and each delivery names another trace."""
+    midnight, minute = MIDNIGHT + DAY, DAY / 1440
+    feedback = [
+        {
+            "feedback_id": f"f{number}",
+            "at": midnight + minutes * minute,
+            "name": f"name {number}",
+            "points": 1.0 + number,
+            ("request_id" if about.startswith("r") else "trace_id"): about,
+        }
+        for number, (about, minutes) in enumerate(told)
+    ]
+    with tempfile.TemporaryDirectory() as folder, EventStore(Path(folder), f"sqlite:///{folder}/j") as store:
+        for delivery, traces in (("once", once), ("again", again)):
+            rows = [
+                {"request_id": f"r{number}", "trace_id": trace, "at": midnight + minutes * minute}
+                for number, (trace, minutes) in enumerate(zip(traces, made, strict=True))
+            ]
+            store.keep(event_table([{"suite": NAME, **row} for row in rows]), name=delivery)
+        store.keep(event_table([]), feedback_table(feedback), name="said")
+        for day in range(-1, 3):
+            start = MIDNIGHT + day * DAY
+            counted = figures_of(store, NAME, start, start + DAY, 7)
+            figures = sum(int(each.value("feedback_count") or 0) for each in counted)
+            tables = [table for _, table in store.hours(NAME, start, start + DAY, ["request_id"])]
+            requests = {id_ for table in tables for id_ in table["request_id"].to_pylist()}
+            samples = points_of_day(store, NAME, start.date(), 7)
+            here = feedback_on(store, NAME, start, start + DAY, 7).points
+            assert {id_: sorted(points) for id_, points in here.items()} == {
+                id_: points for id_, points in samples.items() if id_ in requests
+            }
+            assert sum(map(len, here.values())) == figures

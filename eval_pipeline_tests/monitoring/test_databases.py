@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import pytest
+
+from eval_pipeline.monitoring import cells
 from eval_pipeline.monitoring.databases import in_passing
 from eval_pipeline.processes import in_processes
 
@@ -28,6 +32,23 @@ def test_settings_are_those_of_the_database_that_is_asked(tmp_path: Path) -> Non
         with in_passing(temp_directory=str(tmp_path / folder)) as connection:
             (row,) = connection.sql("SELECT current_setting('temp_directory')").fetchall()
             assert row == (str(tmp_path / folder),)
+
+
+def test_what_is_put_aside_lies_in_a_folder_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else has it, whatever their number; and it is there again after somebody swept."""
+
+    def folder(process: int = 1) -> Path:
+        return Path(cells._aside(tmp_path / "events", process))
+
+    mine = folder()
+    assert folder() == mine != folder(2)
+    assert mine.is_dir()
+    monkeypatch.setattr(cells, "_ASIDE", {})  # as on another machine
+    assert folder() != mine
+    shutil.rmtree(folder())
+    assert folder().is_dir()
 
 
 def test_nothing_is_left_behind() -> None:

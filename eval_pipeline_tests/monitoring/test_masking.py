@@ -207,6 +207,16 @@ def test_the_quick_look_reaches_as_far_as_numbers_do(
     assert mask_column(pa.chunked_array([[text]])).to_pylist() == [masked]
 
 
+@pytest.mark.parametrize("before", ["", "é "])
+@pytest.mark.parametrize("number", ["+12345678", "012345678", "(12)34567", "0123456789", "+1 234 567 890"])
+def test_the_quick_look_goes_on_to_the_end(before: str, number: str) -> None:
+    """Digits are looked for in words of 64 bytes, and nothing stands behind the last."""
+    texts = [f"{'x' * length} {before}{number}" for length in range(140)]
+    for text in texts:
+        assert mask_column(pa.chunked_array([[text]])).to_pylist() == [mask_text(text)]
+        assert mask_text(text).endswith("[phone]")
+
+
 def test_prose_with_the_check_digits_of_an_iban_is_none() -> None:
     """One text in 97 has them by chance."""
     texts = [f"We met at {number} 3000 the first of 17 and of 2500 more." for number in range(10, 100)]

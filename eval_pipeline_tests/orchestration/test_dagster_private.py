@@ -315,6 +315,24 @@ def test_what_is_materialized_is_seen_at_once_whoever_did_it(toy: Project) -> No
         assert times(here, one) == 0
 
 
+def test_what_is_stored_while_somebody_looks_is_seen_at_the_next_look(
+    toy: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = dg.AssetKey("one")
+    look = SqliteEventLogStorage.fetch_materializations
+
+    with instance_in(toy) as instance:
+
+        def interrupted(*given: Any, **options: Any) -> Any:
+            seen = look(*given, **options)
+            if not seen.records:
+                instance.report_runless_asset_event(dg.AssetMaterialization(key))
+            return seen
+
+        monkeypatch.setattr(SqliteEventLogStorage, "fetch_materializations", interrupted)
+        assert [len(instance.fetch_materializations(key, limit=9).records) for _ in range(3)] == [0, 1, 1]
+
+
 def test_after_a_wipe_there_is_nothing_and_the_log_goes_on(tmp_path: Path) -> None:
     with kept(tmp_path) as log:
         log.store_event(entry("run", "before"))
