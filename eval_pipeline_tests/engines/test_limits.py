@@ -537,10 +537,10 @@ def test_when_to_ask_again_holds_for_all_calls_of_a_run(
 
     monkeypatch.setattr(Health, "share", share)
     server.answer = answer
-    server.delay = 0.2
+    server.delay = 0.4
     server.retry_after = "3"
     configure(project, server.url, concurrency=3)
-    write_cases(project, {"bad": f"FAULT:{fault}x1", **numbered(12)})
+    write_cases(project, {"bad": f"FAULT:{fault}x1", **numbered(8)})
     assert errors(ask(project)) == {}
     waits = [later - earlier for earlier, later in itertools.pairwise(moments)]
     assert max(waits) > 2
