@@ -12,9 +12,10 @@ import msgspec
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.monitoring import EventStore, closes_at
+from eval_pipeline.monitoring.staging import HOUR, midnight
 from eval_pipeline.suite.drafting import Drafting
 
-DAY, HOUR = datetime.timedelta(days=1), datetime.timedelta(hours=1)
+DAY = datetime.timedelta(days=1)
 LOW_POINTS = 2.0
 """Feedback of so many points of five, or fewer, says that the answer was not good enough."""
 HIGH_POINTS = 4.0
@@ -103,7 +104,7 @@ def feedback_on(
     names a trace alone is about the last request of that trace; where the trace goes on after midnight, that
     is one of the next day for what is said there.
     """
-    rows = store.feedback(_midnight(start.date()), closes_at(last_day(end), closes_after)).to_pylist()
+    rows = store.feedback(midnight(start.date()), closes_at(last_day(end), closes_after)).to_pylist()
     rated = _rated(store, suite, start, end, rows) if rows else _Rated({}, {}, set())
     counted: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row["at"], row["points"])):
@@ -151,7 +152,7 @@ def _rated(
 
     ids = pa.array([row["request_id"] for row in feedback if row["request_id"] is not None], pa.string())
     traces = pa.array([row["trace_id"] for row in feedback if row["request_id"] is None], pa.string())
-    columns, after = ["request_id", "trace_id"], _midnight(last_day(end) + DAY)
+    columns, after = ["request_id", "trace_id"], midnight(last_day(end) + DAY)
     rated = _Rated({}, defaultdict(dict), set())
     for hour, table in store.hours(suite, start, end, columns):
         named = table["request_id"].filter(pc.is_in(table["request_id"], ids))
@@ -163,10 +164,6 @@ def _rated(
     for _, table in store.hours(suite, after, after + HOUR, columns) if len(traces) else ():
         rated.going_on.update((trace, last_day(end)) for trace in table["trace_id"].to_pylist())
     return rated
-
-
-def _midnight(day: datetime.date) -> datetime.datetime:
-    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
 
 
 def fields_of(request: Request, drafting: Drafting, names: Sequence[str]) -> dict[str, Any]:

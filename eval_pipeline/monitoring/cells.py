@@ -6,11 +6,8 @@ from: the segments that count. Where these are others now, the hour is made anew
 
 from __future__ import annotations
 
-import atexit
 import datetime
 import os
-import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from eval_pipeline.files import content_hash, replacing
-from eval_pipeline.monitoring.databases import THREADS, in_passing
+from eval_pipeline.monitoring.databases import THREADS, aside, in_passing
 from eval_pipeline.monitoring.events import FEEDBACK_TIES, TEXTS, TIES, first_of_each
 from eval_pipeline.monitoring.keeping import DAY, EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK, Segment
 from eval_pipeline.monitoring.sketch import bucket_sql
+from eval_pipeline.monitoring.staging import midnight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -224,7 +222,7 @@ def _rated(
     """
     _view_once(connection, store, segments.events, range(24))
     files = _quoted(store, segments.feedback)
-    midnight = int(datetime.datetime.combine(day + DAY, datetime.time(), datetime.UTC).timestamp())
+    next_day = int(midnight(day + DAY).timestamp())
     going_on = "SELECT NULL WHERE false"
     if segments.after:
         _view_once(connection, store, segments.after, [0], "after")
@@ -245,7 +243,7 @@ def _rated(
                 UNION ALL
                 SELECT {_KEYS}, last.request_id, name, points, feedback."at"
                 FROM last JOIN feedback ON feedback.request_id IS NULL AND last.trace_id = feedback.trace_id
-                WHERE epoch(feedback."at") < {midnight} OR last.trace_id NOT IN ({going_on}))
+                WHERE epoch(feedback."at") < {next_day} OR last.trace_id NOT IN ({going_on}))
             SELECT {_KEYS}, points AS x FROM joined
             QUALIFY row_number() OVER (
                 PARTITION BY hour, request_id, name ORDER BY given DESC, points DESC) = 1""",
@@ -284,29 +282,10 @@ def _database(store: EventStore) -> DuckDBPyConnection:
     """A connection to a database that puts aside what does not fit, and keeps nothing of what it has read."""
     return in_passing(
         memory_limit=_MEMORY,
-        temp_directory=_aside(store.folder, os.getpid()),
+        temp_directory=aside(store.folder, os.getpid()),
         preserve_insertion_order=False,
         enable_external_file_cache=False,
     )
-
-
-def _aside(folder: Path, process: int) -> str:
-    """Where a process puts aside what does not fit. Another one is made where somebody swept it away."""
-    known = _ASIDE.get((folder, process))
-    if known is None or not known.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        # Processes on different machines may have the same number.
-        known = _ASIDE[folder, process] = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder))
-        atexit.register(_remove, known, process)
-    return str(known)
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # one that was forked ends earlier
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-_ASIDE: dict[tuple[Path, int], Path] = {}
 
 
 def _stored(path: Path) -> tuple[Identity, pa.Table | None]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,3 +47,22 @@ def _keeping() -> Callable[[tuple[tuple[str, Any], ...]], DuckDBPyConnection]:
 _kept = [_keeping()]
 """Those of this process last; a process that is forked neither uses nor closes what its parents have open."""
 os.register_at_fork(after_in_child=lambda: _kept.append(_keeping()))
+
+
+def aside(folder: Path, process: int) -> str:
+    """Where a process puts aside what does not fit. Another one is made where somebody swept it away."""
+    known = _ASIDE.get((folder, process))
+    if known is None or not known.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Processes on different machines may have the same number.
+        known = _ASIDE[folder, process] = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder))
+        atexit.register(_remove, known, process)
+    return str(known)
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # one that was forked ends earlier
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_ASIDE: dict[tuple[Path, int], Path] = {}

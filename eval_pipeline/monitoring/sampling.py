@@ -20,7 +20,7 @@ from eval_pipeline.monitoring.events import event_schema
 from eval_pipeline.monitoring.keeping import EventStore
 from eval_pipeline.monitoring.ledger import EVENTS, FEEDBACK
 from eval_pipeline.monitoring.settings import Production
-from eval_pipeline.monitoring.staging import HOUR
+from eval_pipeline.monitoring.staging import HOUR, midnight
 from eval_pipeline.monitoring.strata import (
     DAY,
     KeptRates,
@@ -174,7 +174,7 @@ def _counts(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    start = _midnight(week)
+    start = midnight(week)
     counts: dict[tuple[str | None, str | None, str | None], int] = {}
     for _, table in store.hours(suite, start, start + 7 * DAY, ["error", "topic", "version"]):
         failed = pc.if_else(pc.is_valid(table["error"]), pa.scalar("error"), pa.scalar(None, pa.string()))
@@ -192,7 +192,7 @@ def points_of_day(
 
     Where a trace goes on after midnight, that is one of the next day for what is said there.
     """
-    start = _midnight(day)
+    start = midnight(day)
     feedback = store.feedback(start, closes_at(day, closes_after))
     points: dict[str, list[float]] = {}
     by_trace: dict[str, list[tuple[float, bool]]] = {}
@@ -249,7 +249,7 @@ def _draw(
     import pyarrow.compute as pc
 
     salt = store.ledger.key(_SALT, secrets.token_hex(16))
-    sampling, start = production.sampling, _midnight(day)
+    sampling, start = production.sampling, midnight(day)
     drawn = _Drawn({}, {})
     for hour, table in store.hours(suite, start, start + DAY, [*_DECIDING, "simulated"]):
         drawn.simulated += pc.sum(table["simulated"]).as_py() or 0
@@ -312,7 +312,3 @@ def _info_of(encoded: bytes | None) -> SampleInfo | None:
         return msgspec.json.decode(encoded, type=SampleInfo) if encoded else None
     except msgspec.MsgspecError:
         return None
-
-
-def _midnight(day: datetime.date) -> datetime.datetime:
-    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)

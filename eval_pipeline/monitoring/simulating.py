@@ -18,6 +18,7 @@ import msgspec
 
 from eval_pipeline.answers import FIRST_TRIAL
 from eval_pipeline.files import replacing
+from eval_pipeline.monitoring.staging import midnight
 from eval_pipeline.project import Project
 from eval_pipeline.prompts import active_versions, versions_in
 from eval_pipeline.store import Store
@@ -98,12 +99,10 @@ def write_simulated(plan: Plan, folder: Path) -> list[Path]:
 def simulated_day(plan: Plan, day: datetime.date) -> Iterator[dict[str, Any]]:
     """The events of a day in order of time: few at night, most in the afternoon."""
     chance = random.Random(f"{plan.seed}/{plan.suite}/{day}")
-    midnight = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
+    start = midnight(day)
     weights = [1.2 + math.sin((hour - 9) / 24 * 2 * math.pi) for hour in range(24)]
     hours = chance.choices(range(24), weights, k=plan.per_day)
-    moments = sorted(
-        midnight + datetime.timedelta(hours=hour, seconds=chance.random() * 3600) for hour in hours
-    )
+    moments = sorted(start + datetime.timedelta(hours=hour, seconds=chance.random() * 3600) for hour in hours)
     failed_in: set[int] = set()
     for number, at in enumerate(moments):
         unwell = day == plan.incident_day and at.hour in INCIDENT_HOURS

@@ -132,6 +132,11 @@ def day_text(day: object) -> str:
     return str(day)
 
 
+def midnight(day: datetime.date) -> datetime.datetime:
+    """When a day begins, in UTC."""
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
+
+
 def _write(table: pa.Table, path: Path) -> None:
     """Write a segment, and have it safe on the disk."""
     import pyarrow.parquet as pq

@@ -16,6 +16,7 @@ import msgspec
 from pydantic import Field
 
 from eval_pipeline.files.models import Model
+from eval_pipeline.monitoring.staging import midnight
 from eval_pipeline.store import Database, Stored, text_type
 
 if TYPE_CHECKING:
@@ -129,8 +130,7 @@ def closed_week_before(day: datetime.date, closes_after: int) -> datetime.date:
 
 def closes_at(day: datetime.date, closes_after: int) -> datetime.datetime:
     """When feedback no longer changes what is drawn of a day."""
-    end = datetime.datetime.combine(day + DAY, datetime.time(), datetime.UTC)
-    return end + DAY * closes_after
+    return midnight(day + DAY) + DAY * closes_after
 
 
 def draws(salt: str, ids: Sequence[str]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from unittest import mock
 
 import pytest
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -167,6 +168,16 @@ def test_who_changes_what_a_text_holds_changes_it_for_nobody_else(tmp_path: Path
     for _ in range(2):
         parse_model(text, 1, tmp_path, File, problems, check)
     assert parse_model(text, 1, tmp_path, File, problems) == File(name="x", words=["a"])
+
+
+def test_a_text_that_is_too_deep_to_be_copied_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It depends on how deep whoever reads it stands."""
+    monkeypatch.setattr("eval_pipeline.files.models.deepcopy", mock.Mock(side_effect=RecursionError))
+    problems = Problems()
+    assert parse_model("name: x\nwords: [a]\n", 1, tmp_path, File, problems) == File(name="x", words=["a"])
+    assert not list(problems)
 
 
 def test_what_is_refused_is_never_quoted_by_the_exception() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_pipeline.monitoring import cells
+from eval_pipeline.monitoring import databases
 from eval_pipeline.monitoring.databases import in_passing
 from eval_pipeline.processes import in_processes
 
@@ -40,12 +40,12 @@ def test_what_is_put_aside_lies_in_a_folder_of_the_process(
     """Nobody else has it, whatever their number; and it is there again after somebody swept."""
 
     def folder(process: int = 1) -> Path:
-        return Path(cells._aside(tmp_path / "events", process))
+        return Path(databases.aside(tmp_path / "events", process))
 
     mine = folder()
     assert folder() == mine != folder(2)
     assert mine.is_dir()
-    monkeypatch.setattr(cells, "_ASIDE", {})  # as on another machine
+    monkeypatch.setattr(databases, "_ASIDE", {})  # as on another machine
     assert folder() != mine
     shutil.rmtree(folder())
     assert folder().is_dir()
