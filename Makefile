@@ -30,7 +30,7 @@ packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
 locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test rehearse quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak cluster examples \
+.PHONY: demo test rehearse again quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak cluster examples \
 	browser local install lock clean
 
 demo: install
@@ -51,6 +51,10 @@ tests: $(VENV)/tested local
 
 rehearse: $(VENV)/tested local
 	$(BIN)/pytest -m rehearsal
+
+# The tests that failed last, one after another.
+again: $(VENV)/tested local
+	$(BIN)/pytest -n 0 --last-failed --last-failed-no-failures none
 
 quick: $(VENV)/tested
 	@$(MAKE) --no-print-directory --jobs 3 lint types fast-tests
