@@ -6,17 +6,28 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
+from unittest import mock
 
 import pytest
 from rich.cells import cell_len
 
 from eval_pipeline import cli
+from eval_pipeline.cli import compare
 from eval_pipeline.project import Project
+from eval_pipeline.prompts.rendering import Renderer
 from eval_pipeline.statistics.significance import TestName
 from eval_pipeline.store import Store
 from eval_pipeline_tests.conftest import TOY, copy_project
-from eval_pipeline_tests.running import baseline_outputs, begin, command, command_line, ended, invoke
+from eval_pipeline_tests.running import (
+    baseline_outputs,
+    begin,
+    command,
+    command_line,
+    computed_once,
+    ended,
+    invoke,
+)
 
 V10, V12, V20 = (f"decompose-concepts-v{each}" for each in ("1.0", "1.2", "2.0"))
 
@@ -107,10 +118,20 @@ def test_versions_are_compared(evaluated: Project) -> None:
     assert "decompose-concepts-v9.9.md does not exist" in never.stderr
 
 
+@pytest.fixture(scope="module")
+def verdict(original: Project) -> dict[str, Any]:
+    """What is said of the worse version where nobody asks for a test."""
+    done = invoke(original, "compare", "decomposition", "--prompt", V20, "--json")
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
 @pytest.mark.parametrize("test", get_args(TestName))
-def test_a_test_of_ones_choice_stands_beside_the_verdict(original: Project, test: str) -> None:
+def test_a_test_of_ones_choice_stands_beside_the_verdict(
+    original: Project, verdict: dict[str, Any], test: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = ("compare", "decomposition", "--prompt", V20)
-    verdict = json.loads(invoke(original, *asked, "--json").stdout)
+    computed_once(monkeypatch, compare, "_compare")  # for the JSON and for the screen
     chosen = invoke(original, *asked, "--test", test, "--alpha", "0.01", "--json")
     assert chosen.returncode == 1  # the verdict decides, as without the test
     tests = json.loads(chosen.stdout)["tests"]
@@ -190,12 +211,6 @@ def test_promotion_wants_an_evaluation_of_what_is_there_now(evaluated: Project) 
             "---\nsuite: decomposition\nstatus: active\n---\nA\n{{ tpic }}",
             "bad-v1.0.md:6: template: uses the unknown variable 'tpic'",
         ),
-        (
-            "bad-v1.0",
-            "---\nsuite: decomposition\nstatus: active\n---\n"
-            "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
-            "does not finish within",
-        ),
     ],
 )
 def test_a_prompt_that_cannot_be_used_exits_2(
@@ -207,6 +222,23 @@ def test_a_prompt_that_cannot_be_used_exits_2(
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def impatient(*arguments: str) -> None:
+    """That command, where a prompt has half a second."""
+    with mock.patch.object(Renderer.__init__, "__defaults__", (0.5,)):
+        command_line(*arguments)
+
+
+def test_a_prompt_that_never_ends_exits_2(project: Project, tmp_path: Path) -> None:
+    prompt_file(project, "bad-v1.0").write_text(
+        "---\nsuite: decomposition\nstatus: active\n---\n"
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    )
+    err = tmp_path / "err"
+    assert ended(begin(project, impatient, "run", "decomposition", "--prompt", "bad-v1.0", err=err)) == 2
+    assert "does not finish within 0.5 s" in err.read_text()
+    assert "Traceback" not in err.read_text()
 
 
 def test_a_broken_golden_set_exits_2_with_every_problem(project: Project) -> None:
