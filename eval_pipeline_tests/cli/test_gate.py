@@ -51,7 +51,7 @@ from eval_pipeline_tests.cli.recorded_toy import (
     record,
     write_prompt,
 )
-from eval_pipeline_tests.conftest import copy_project
+from eval_pipeline_tests.conftest import House, copy_project
 from eval_pipeline_tests.running import begin, command, command_line, ended, invoke
 
 RIGHT = 90
@@ -817,9 +817,14 @@ def test_hostile_text_acts_nowhere() -> None:
     assert {each.get("errors") for each in root} == {"1"}
 
 
-def test_every_shipped_suite_can_be_gated_and_pruned(tmp_path: Path) -> None:
-    """All suites in one command, with every file that CI reads, and nothing that breaks in between."""
-    project = copy_project(tmp_path / "project")
+def test_every_shipped_suite_can_be_gated_and_pruned(house: House, tmp_path: Path) -> None:
+    """All suites in one command, with every file that CI reads, and nothing that breaks in between.
+
+    Their answers and what probes found are there already: a run of all looks at making them.
+    """
+    root = tmp_path / "project"
+    shutil.copytree(house.project.root, root, symlinks=True)
+    project = Project(root, root / ".eval")
     (project.root / ".gitignore").write_text(".eval/\n")
     git(project, "init", "--quiet")
     commit(project)
