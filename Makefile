@@ -60,7 +60,7 @@ quick: $(VENV)/tested
 	@$(MAKE) --no-print-directory --jobs 3 lint types fast-tests
 
 fast-tests: $(VENV)/tested
-	$(BIN)/pytest --quiet --dist worksteal --hypothesis-profile quick -m "not slow"
+	$(BIN)/pytest --quiet --numprocesses 2 --dist worksteal --hypothesis-profile quick -m "not slow"
 
 # A shim of pyenv is on the path whether its Python may be used or not.
 newest:

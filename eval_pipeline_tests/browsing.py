@@ -9,12 +9,14 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from eval_pipeline.reports.page.shell import unpacked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -32,6 +34,8 @@ _NODE = re.compile(r'<script type="text/plain" id="data-([^"]+)">([^<]*)</script
 @contextmanager
 def browser() -> Iterator[Browser]:
     """A browser without a screen."""
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened

@@ -26,7 +26,7 @@ from eval_pipeline_tests.running import command, copy_suites, forget_own_suites,
 # How long an example takes says more about the machine than about the code. The examples are the same in
 # every run, so that what is red stays red; `--hypothesis-profile explore` looks for others.
 settings.register_profile("patient", deadline=None, derandomize=True, max_examples=50)
-settings.register_profile("quick", settings.get_profile("patient"), max_examples=20)
+settings.register_profile("quick", settings.get_profile("patient"), max_examples=10)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("patient")
 
@@ -47,6 +47,7 @@ SLOW = (
     "stages/test_shards.py",
     "reports/page/test_report.py",
     "engines/test_metered.py",
+    "monitoring/test_flat.py",
     "orchestration/test_assets.py",
     "automation/test_daemon.py",
     "test_own_task.py",
@@ -56,7 +57,11 @@ SLOW = (
     "cli/test_review.py",
     "cli/test_prompt.py",
     "store/test_sharing.py",
+    "stages/test_systems.py",
+    "cli/test_systems.py",
     "test_outage.py",
+    "improvement/test_requests.py",
+    "reports/page/test_production.py",
     "engines/test_faults.py",
     "engines/test_kills.py",
     "decisions/test_approvals.py",
@@ -346,7 +351,7 @@ def s3() -> Iterator[S3]:
         yield running
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def journal_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a journal may be opened, on either kind of database."""
     if request.param == "sqlite":

@@ -24,7 +24,6 @@ import pytest
 
 from eval_pipeline import suites
 from eval_pipeline.cli import gate_lines, main
-from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import evaluation_job, partitions_of
 from eval_pipeline.orchestration.launching import open_instance
 from eval_pipeline.project import ROOT_VARIABLE, STATE_VARIABLE, Project
@@ -59,6 +58,7 @@ FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
     [
         __name__,
+        "eval_pipeline.definitions",
         *(f"eval_pipeline.cli.{name}" for name in ("run", "gate", "compare", "baseline", "score")),
         "eval_pipeline_tests.warm",
         "eval_pipeline_tests.warm_chain",
@@ -211,6 +211,8 @@ def run_chain(
     project: Project, instance: dg.DagsterInstance, suite: str, version: str, **config: Any
 ) -> dg.ExecuteInProcessResult:
     """Materialize the whole chain of a version."""
+    from eval_pipeline.definitions import build_definitions
+
     instance.add_dynamic_partitions(str(partitions_of(suite).name), [version])
     job = build_definitions(project).resolve_job_def(evaluation_job(suite))
     return job.execute_in_process(

@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.trees import statements
 
 PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
@@ -43,8 +44,7 @@ OPTIONAL = names([each for extra, some in EXTRAS.items() if extra != "test" for 
 
 def imports_of(body: list[ast.stmt], *, inside: bool) -> Iterator[str]:
     """The first names of modules that are imported; `inside` functions and conditions as well."""
-    nodes = [each for statement in body for each in ast.walk(statement)] if inside else body
-    for node in nodes:
+    for node in statements(body) if inside else body:
         if isinstance(node, ast.Import):
             yield from (each.name.partition(".")[0] for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -52,13 +52,10 @@ def imports_of(body: list[ast.stmt], *, inside: bool) -> Iterator[str]:
 
 
 @cache
-def trees_in(folder: Path) -> list[ast.Module]:
-    return [ast.parse(file.read_bytes()) for file in folder.rglob("*.py")]
-
-
 def imported(folder: Path, *, inside: bool) -> set[str]:
     """The modules of others that a package imports."""
-    modules = {name for tree in trees_in(folder) for name in imports_of(tree.body, inside=inside)}
+    trees = (ast.parse(file.read_bytes()) for file in folder.rglob("*.py"))
+    modules = {name for tree in trees for name in imports_of(tree.body, inside=inside)}
     return modules - set(sys.stdlib_module_names) - {folder.name}
 
 

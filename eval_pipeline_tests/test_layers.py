@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from eval_pipeline_tests.conftest import REPOSITORY
+from eval_pipeline_tests.trees import statements
 
 PRODUCT = REPOSITORY / "eval_pipeline"
 TESTS = REPOSITORY / "eval_pipeline_tests"
@@ -144,7 +145,7 @@ def part_of(file: Path) -> str:
 
 def imports_in(file: Path, text: str) -> Iterator[Import]:
     """What a module imports of the product's other parts."""
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(ast.parse(text).body):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "eval_pipeline":
             imports = [Import(file, node.module, each.name) for each in node.names]
         elif isinstance(node, ast.Import):
@@ -279,8 +280,46 @@ def test_a_modules_test_stands_where_its_name_says() -> None:
     assert not astray
 
 
+NESTED = """
+class A:
+    async def f(self):
+        async with a: import b1
+        async for _ in a:
+            while a: import b2
+            else: import b3
+        else:
+            with a: import b4
+        try:
+            if a: import b5
+            elif a: import b6
+            else: import b7
+        except A: import b8
+        else: import b9
+        finally:
+            match a:
+                case 1: import b10
+                case _:
+                    try: import b11
+                    except* A:
+                        for _ in a: import b12
+                        else: import b13
+"""
+
+
+def test_statements_are_found_wherever_they_may_stand() -> None:
+    body = ast.parse(NESTED).body
+    found = [each for each in statements(body) if isinstance(each, ast.Import)]
+    assert sorted(each.names[0].name for each in found) == sorted(f"b{number}" for number in range(1, 14))
+    for file in PRODUCT.glob("cli/*.py"):
+        tree = ast.parse(file.read_text())
+        every = [ast.dump(each) for each in ast.walk(tree) if isinstance(each, ast.stmt)]
+        assert sorted(every) == sorted(
+            ast.dump(each) for each in statements(tree.body) if isinstance(each, ast.stmt)
+        )
+
+
 def long_functions(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in statements(ast.parse(file.read_text()).body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > LONGEST_FUNCTION:

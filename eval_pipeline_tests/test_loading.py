@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from eval_pipeline.declarative import DeclaredSuite
-from eval_pipeline.definitions import build_definitions
 from eval_pipeline.loading import all_suites, find_suite, load_suites, shipped_names, suite_names
 from eval_pipeline.problems import BadInput
 from eval_pipeline.project import Project
@@ -65,6 +64,8 @@ def test_an_empty_project_says_how_to_begin(tmp_path: Path) -> None:
 
 
 def test_what_an_own_project_checks_and_shows_is_its_own(tmp_path: Path) -> None:
+    from eval_pipeline.definitions import build_definitions
+
     project = empty(tmp_path)
     declare_small(project, "tickets")
     done = invoke(project, "golden", "check")

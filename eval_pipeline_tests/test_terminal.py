@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -54,7 +55,8 @@ def test_nobody_else_prints() -> None:
     printing = {
         file.name
         for file in (REPOSITORY / "eval_pipeline").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        if re.search("print|echo", text := file.read_text())
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in printers
     }
     assert printing == {"terminal.py", "local_server.py", "rendering_worker.py"}

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from eval_pipeline.monitoring import EventStore, event_table
 from eval_pipeline.project import Project
 from eval_pipeline_tests.conftest import REPOSITORY
@@ -10,6 +12,7 @@ from eval_pipeline_tests.monitoring.served import served
 from eval_pipeline_tests.running import invoke
 
 
+@pytest.mark.slow
 def test_alerts_and_open_incidents(tmp_path: Path) -> None:
     project = Project(REPOSITORY, tmp_path)
     rows = [served(number, error=None if number % 5 else "timeout") for number in range(60)]

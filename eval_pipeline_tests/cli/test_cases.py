@@ -25,6 +25,7 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_from_failure_to_golden_case(project: Project) -> None:
     tried = invoke(project, "cases", "suggest", NAME, "--dry-run")
     assert tried.returncode == 0, tried.stderr
@@ -88,6 +89,7 @@ def everything(project: Project) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_files_are_dropped_together_or_not_at_all(project: Project) -> None:
     first, second = suggested(project)
     before = everything(project)

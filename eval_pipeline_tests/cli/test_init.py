@@ -10,7 +10,6 @@ import pexpect
 import pytest
 import yaml
 
-from eval_pipeline.definitions import build_definitions
 from eval_pipeline.gates import read_gates
 from eval_pipeline.golden import read_cases
 from eval_pipeline.loading import find_suite, shipped_names
@@ -68,6 +67,8 @@ def test_every_template_is_a_project_that_can_be_used(here: Project, task: str) 
     scored = invoke(project, "score", task, "--golden", golden, "--outputs", recorded, "--json")
     assert scored.returncode == 0, scored.stdout  # no gate fails on the stand-in, so that everything runs
     assert not json.loads(scored.stdout)["errors"]
+    from eval_pipeline.definitions import build_definitions
+
     build_definitions(project)
 
 

@@ -143,6 +143,7 @@ def one_by_one(suite: kit.Suite, old: Scores, new: Scores, gates: dict[str, Gate
     return changes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gated", [COLUMNS_ONLY, (*COLUMNS_ONLY, "macro")])
 @settings(max_examples=20)
 @given(

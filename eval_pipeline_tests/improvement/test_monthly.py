@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
+import pytest
+
 from eval_pipeline.improvement import month_of
 from eval_pipeline.loading import find_suite
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
@@ -12,6 +14,7 @@ from eval_pipeline_tests.improvement.producing import event, keep, thumbs
 from eval_pipeline_tests.improvement.test_weekly import DAY, EVERYTHING, MIDNIGHT
 
 
+@pytest.mark.slow
 def test_answers_of_the_day_after_are_no_part_of_it(tmp_path: Path) -> None:
     project = declare(tmp_path, CLASSIFIER)
     moments = [MIDNIGHT + n * DAY / 2 for n in range(-4, 2)]

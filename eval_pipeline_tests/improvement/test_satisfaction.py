@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
+import pytest
+
 from eval_pipeline.improvement import make_queue, rated_accuracy, take, window
 from eval_pipeline.improvement.ratings import answers_to_rate
 from eval_pipeline.loading import find_suite
@@ -33,6 +35,7 @@ def rated(tmp_path: Path, days: range) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_accuracy_is_that_of_the_days_of_the_stretch(tmp_path: Path) -> None:
     project = rated(tmp_path, range(9))
     found = rated_accuracy(project, find_suite(project, NAME), EVERYTHING, 7, MIDNIGHT)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
+import pytest
+
 from eval_pipeline.improvement import week_of
 from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import Production
@@ -16,6 +18,7 @@ DAY = datetime.timedelta(days=1)
 MIDNIGHT = NOON.replace(hour=0) + DAY
 
 
+@pytest.mark.slow
 def test_samples_are_those_of_the_same_seven_days_as_figures(tmp_path: Path) -> None:
     project = declare(tmp_path, CLASSIFIER)
     at = MIDNIGHT + datetime.timedelta(hours=1)

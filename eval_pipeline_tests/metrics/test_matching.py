@@ -43,6 +43,7 @@ _candidates = st.dictionaries(
 ).map(lambda fits: [Candidate(row, column, weights) for (row, column), weights in fits.items()])
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(_candidates, st.randoms(use_true_random=False))
 def test_it_is_the_best_of_all_matchings_in_any_order(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
 
 from eval_pipeline.metrics.rouge import Rouge, rouge
 
@@ -37,6 +36,8 @@ def test_worked_by_hand(prediction: str, reference: str, expected: tuple[float, 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6))
 def test_ascii_texts_score_as_rouge_score_says(pairs: list[tuple[str, str]]) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
     scorer = RougeScorer(list(NAMES), use_stemmer=False)
     ours = rouge([first for first, _ in pairs], [second for _, second in pairs])
     for index, (prediction, reference) in enumerate(pairs):

@@ -95,6 +95,7 @@ def told(store: EventStore) -> tuple[Any, ...]:
     return (*tables, figures_of(store, "toy", MONDAY, MONDAY + HOUR, 7))
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.lists(DELIVERED, min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_which_delivery_counts_depends_on_no_order(

@@ -11,6 +11,7 @@ FIRST = datetime.date(2026, 3, 2)
 DAYS = 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchanges", [(), (Exchange("asked", "answered"),)], ids=["bare", "with texts"])
 def test_chance_plants_no_incident_on_whatever_day_it_begins(exchanges: tuple[Exchange, ...]) -> None:
     """Two failures among the forty requests of an hour would open an alert."""

@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from eval_pipeline.definitions import build_definitions
 from eval_pipeline.orchestration import Place, evaluation_job
 from eval_pipeline.orchestration.configuration import AS_CONFIGURED, evaluation_schema
 from eval_pipeline.project import Project
@@ -62,6 +61,8 @@ def test_a_file_of_engines_with_problems_leaves_the_choice_open(toy: Project) ->
 def test_what_can_be_chosen_is_checked_before_a_run(
     toy: Project, config: dict[str, Any], valid: bool
 ) -> None:
+    from eval_pipeline.definitions import build_definitions
+
     job = build_definitions(toy).resolve_job_def(evaluation_job("toy"))
     given = {"ops": {"toy__model_outputs": {"config": config}}}
     if valid:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from statsmodels.stats.multitest import multipletests
 
 from eval_pipeline.statistics.multiplicity import benjamini_hochberg, holm
 
@@ -21,6 +20,8 @@ P_VALUES = arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1))
 @settings(max_examples=40, deadline=None)
 @given(P_VALUES)
 def test_corrections_agree_with_statsmodels(p_values: Any) -> None:
+    from statsmodels.stats.multitest import multipletests
+
     with mock.patch("gc.collect"):  # statsmodels collects garbage every time, and a test run has much of it
         expected = [multipletests(p_values, method=method)[1] for method in ("holm", "fdr_bh")]
     assert holm(p_values) == pytest.approx(expected[0])

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from statsmodels.stats.power import TTestPower
 
 from eval_pipeline.statistics.power import cases_needed, minimum_detectable_effect, trials_needed
 
@@ -14,6 +13,8 @@ from eval_pipeline.statistics.power import cases_needed, minimum_detectable_effe
 @pytest.mark.parametrize("cases", [10, 15, 30, 100, 1000])
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 14])
 def test_the_detectable_effect_agrees_with_statsmodels(cases: int, alpha: float) -> None:
+    from statsmodels.stats.power import TTestPower
+
     effect = minimum_detectable_effect(1 / math.sqrt(cases), cases - 1, alpha=alpha)
     found = TTestPower().power(float(effect), cases, alpha, alternative="larger")
     assert found == pytest.approx(0.80, abs=0.03)
@@ -21,6 +22,8 @@ def test_the_detectable_effect_agrees_with_statsmodels(cases: int, alpha: float)
 
 @pytest.mark.parametrize(("spread", "effect"), [(0.1, 0.05), (0.2, 0.05), (0.2, 0.02), (0.3, 0.1)])
 def test_the_number_of_cases_agrees_with_statsmodels(spread: float, effect: float) -> None:
+    from statsmodels.stats.power import TTestPower
+
     expected = TTestPower().solve_power(effect / spread, power=0.8, alpha=0.05, alternative="larger")
     assert float(cases_needed(spread, effect)) == pytest.approx(expected, abs=1.5, rel=0.01)
 

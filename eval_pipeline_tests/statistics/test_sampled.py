@@ -112,6 +112,7 @@ def sides(seed: int, shared: bool) -> tuple[Side, Side]:
     return made[0], made[1]
 
 
+@pytest.mark.slow
 def test_statsmodels_gives_the_same_standard_error() -> None:
     """A regression on the side, with errors clustered by user, and its small-sample factor taken out."""
     import statsmodels.api as sm

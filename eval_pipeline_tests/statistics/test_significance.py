@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
-from statsmodels.stats.proportion import proportion_confint
 
 from eval_pipeline.statistics.significance import (
     TestName,
@@ -78,6 +76,8 @@ def test_bootstrap_agrees_with_scipy(seed: int) -> None:
 
 @pytest.mark.parametrize(("lost", "won"), [(0, 0), (0, 1), (1, 6), (7, 7), (3, 12), (40, 60)])
 def test_mcnemar_agrees_with_statsmodels(lost: int, won: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
+
     expected = mcnemar_of_statsmodels([[5, lost], [won, 5]], exact=True).pvalue if lost + won else 1.0
     assert mcnemar(lost, won) == pytest.approx(expected)
     before = np.array([1.0] * lost + [0.0] * won + [1.0, 0.0])
@@ -87,6 +87,8 @@ def test_mcnemar_agrees_with_statsmodels(lost: int, won: int) -> None:
 
 @given(st.integers(1, 500), st.floats(0, 1), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_wilson_agrees_with_statsmodels(total: int, share: float, confidence: float) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     successes = round(share * total)
     expected = proportion_confint(successes, total, alpha=1 - confidence, method="wilson")
     assert wilson(successes, total, confidence) == pytest.approx(expected)

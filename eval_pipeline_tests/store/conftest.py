@@ -9,7 +9,7 @@ import pytest
 from eval_pipeline_tests.object_storage import S3
 
 
-@pytest.fixture(params=["file", "s3"])
+@pytest.fixture(params=["file", pytest.param("s3", marks=pytest.mark.slow)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an object storage, on either kind."""
     if request.param == "file":

@@ -54,6 +54,7 @@ def answers() -> list[Answer]:
     return [answer(number, trial) for trial in (1, 2) for number in range(1300)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [7, 700, 1000, 2600])
 def test_answers_in_pieces_are_the_table_that_one_process_writes(
     tmp_path: Path, answers: list[Answer], size: int

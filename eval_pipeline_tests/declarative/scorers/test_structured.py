@@ -9,8 +9,6 @@ import pytest
 import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from eval_pipeline.declarative.catalogue import Refused
 from eval_pipeline.declarative.cells import Unusable
@@ -101,6 +99,9 @@ SETS = st.lists(st.sampled_from(LABELS), unique=True)
 
 @given(SETS, SETS)
 def test_set_f1_agrees_with_scikit_learn(expected: list[str], given_: list[str]) -> None:
+    from sklearn.metrics import f1_score
+    from sklearn.preprocessing import MultiLabelBinarizer
+
     marks = MultiLabelBinarizer(classes=LABELS).fit_transform([expected, given_])
     oracle = f1_score(marks[:1], marks[1:], average="samples", zero_division=1.0)
     row, output = {"want": expected}, str(given_).replace("'", '"')

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
 
 from eval_pipeline.language.embedder import default_embedder
 from eval_pipeline_tests.declaring import passes, scored, scorer, value
@@ -19,6 +18,8 @@ WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mat", "dog", "ran"
 
 @given(st.lists(st.tuples(WORDS.filter(bool), WORDS), min_size=1, max_size=4))
 def test_rouge_agrees_with_rouge_score(pairs: list[tuple[str, str]]) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
     rows = [{"want": expected} for expected, _ in pairs]
     outputs = [output for _, output in pairs]
     for variant in ("rouge1", "rouge2", "rougeL"):
@@ -36,6 +37,7 @@ def test_f1_agrees_with_bags_of_words(expected: str, output: str) -> None:
     assert value({"f1": expected}, {}, output) == pytest.approx(2 * shared / (one.total() + other.total()))
 
 
+@pytest.mark.slow
 def test_similarity_is_the_cosine_of_the_offline_embedder() -> None:
     texts = ("The cat sleeps on the sofa.", "A cat is sleeping on the couch.", "Interest rates rose.")
     vectors = default_embedder().embed(texts).astype(float)

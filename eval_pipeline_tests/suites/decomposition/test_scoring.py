@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import precision_score, recall_score
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.gates import GATES_FILE, read_gates
@@ -401,6 +400,8 @@ def test_a_run_of_errors_has_the_worst_value_everywhere() -> None:
     st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1),
 )
 def test_precision_and_recall_agree_with_scikit_learn(expected: list[str], extracted: list[str]) -> None:
+    from sklearn.metrics import precision_score, recall_score
+
     entry = {**ENTRY, "expectedConcepts": [{"label": label} for label in expected]}
     case = golden(to_case(msgspec.convert(entry, GoldenEntry)))
     found = scored([{"label": label} for label in extracted], case=case)

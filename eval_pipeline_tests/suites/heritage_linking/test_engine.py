@@ -108,6 +108,7 @@ def test_any_mention_is_linked_the_same_twice(name: str) -> None:
         assert linked(name, system=system, place_weight=0.3) == linked(name, system=system, place_weight=0.3)
 
 
+@pytest.mark.slow
 def test_the_versions_run_on_every_case_and_the_active_one_is_best() -> None:
     cases = list(read_cases(SUITE, FOLDER, Problems()))
     resources = context_for(SUITE, FOLDER).resources

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nervaluate import Evaluator
-from sklearn.metrics import precision_recall_fscore_support
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
@@ -281,6 +279,8 @@ def _apart(found: list[Marked]) -> list[Marked]:
 @settings(max_examples=25, deadline=None)
 @given(_sets.map(lambda sets: [(_apart(gold), _apart(predicted)) for gold, predicted in sets]))
 def test_strict_rates_equal_those_of_nervaluate(documents: list[tuple[list[Marked], list[Marked]]]) -> None:
+    from nervaluate import Evaluator
+
     def dicts(found: list[Marked]) -> list[dict[str, Any]]:
         return [{"label": kind, "start": start, "end": end} for start, end, kind in found]
 
@@ -300,6 +300,8 @@ def test_strict_rates_equal_those_of_nervaluate(documents: list[tuple[list[Marke
 @settings(max_examples=20, deadline=None)
 @given(_gold.map(_apart), _gold.map(_apart))
 def test_token_rates_equal_those_of_scikit_learn(gold: list[Marked], predicted: list[Marked]) -> None:
+    from sklearn.metrics import precision_recall_fscore_support
+
     def labels(found: list[Marked]) -> list[tuple[int, str]]:
         return [
             (number, kind)

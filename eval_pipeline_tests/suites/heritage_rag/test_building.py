@@ -91,6 +91,7 @@ def test_more_questions_move_no_id(tmp_path: Path) -> None:
     assert alone[0] in both
 
 
+@pytest.mark.slow
 def test_the_shipped_golden_set_is_made_of_the_shipped_ones() -> None:
     """After a change of either: python -m eval_pipeline.suites.heritage_rag.building golden."""
     golden = Project.find().golden("heritage_rag")

@@ -153,6 +153,7 @@ def test_a_case_without_an_output_failed_in_both() -> None:
     assert found["recall@5"] == found["factual_accuracy"] == 0.0
 
 
+@pytest.mark.slow
 def test_every_golden_answer_scores_perfectly() -> None:
     """Faithful, right, and from nothing but the passages that hold its facts."""
     folder = Project.find().golden("heritage_rag")

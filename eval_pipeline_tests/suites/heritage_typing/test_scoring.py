@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
 
 from eval_pipeline.answers import Answer
 from eval_pipeline.golden import GoldenCase
@@ -116,6 +115,8 @@ _pairs = st.lists(
 @settings(max_examples=30, deadline=None)
 @given(_pairs)
 def test_values_equal_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
+
     gold, predicted = "".join(one for one, _ in pairs), [other for _, other in pairs]
     found = summary_of(gold, predicted)
     true = list(gold)
