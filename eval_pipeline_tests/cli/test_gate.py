@@ -817,6 +817,18 @@ def test_hostile_text_acts_nowhere() -> None:
     assert {each.get("errors") for each in root} == {"1"}
 
 
+@pytest.mark.parametrize("suite", ["grounded_qa", "review", "span_labeling"])
+def test_a_suite_with_settings_or_tables_of_its_own_can_be_gated(suite: str, tmp_path: Path) -> None:
+    """Those that no encoder is needed for: all of them are rehearsed."""
+    project, file = copy_project(tmp_path / "project", suite), tmp_path / "gate.json"
+    done = command(project, "gate", suite, "--json", file)
+    assert done.returncode in (0, 1), done.stderr
+    (line,) = json.loads(file.read_text())["versions"]
+    assert line["state"] in ("pass", "warn", "approved", "block"), line["reasons"]
+    assert line["report"]["suite"] == line["suite"] == suite
+    assert line["report"].get("k") == (5 if suite == "grounded_qa" else None)
+
+
 def test_every_shipped_suite_can_be_gated_and_pruned(house: House, tmp_path: Path) -> None:
     """All suites in one command, with every file that CI reads, and nothing that breaks in between.
 
