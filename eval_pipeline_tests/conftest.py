@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from eval_pipeline.project import Project
 from eval_pipeline_tests import instances, renderers, scores, vectors
+from eval_pipeline_tests.browsing import axe_script
 from eval_pipeline_tests.object_storage import S3, s3_server
 from eval_pipeline_tests.postgres import Server, postgres_server
 from eval_pipeline_tests.running import command, copy_suites, forget_own_suites, instance_in
@@ -290,6 +291,20 @@ def house() -> House:
             done = command(copy_project(root), "run", "all", "--prompt", "all")
             said.write_text(json.dumps([done.returncode, done.stdout]))
     return House(Project(root, root / ".eval"), *json.loads(said.read_text()))
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of the accessibility checker, which one worker fetches for all."""
+    script = _SHARED[0].with_name("axe.js")
+    with script.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not script.exists():
+            with tempfile.TemporaryDirectory() as folder:
+                fetched = Path(folder, "fetched")
+                fetched.write_text(axe_script(Path(folder)))
+                shutil.move(fetched, script)
+    return script.read_text()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from eval_pipeline.reports.page.dashboard import dashboard
 from eval_pipeline.reports.page.verdicts import Links
 from eval_pipeline.reports.publishing import publish
 from eval_pipeline.suites import suite_names
-from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, axe_script, browser
+from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, browser
 from eval_pipeline_tests.conftest import TEXT_TOY, TOY, copy_toy
 from eval_pipeline_tests.surveying import evaluate, point
 
@@ -202,14 +202,13 @@ def test_a_script_that_somebody_slips_in_does_not_run(opened: Browser, written: 
 
 
 @in_browser
-def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, written: Path, tmp_path: Path) -> None:
-    script = axe_script(tmp_path)
+def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, written: Path, axe: str) -> None:
     (weekly,) = (written.parent / "weekly" / "toy").iterdir()
     for file in (written, weekly):
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.goto(file.as_uri())
-            page.evaluate(script)
+            page.evaluate(axe)
             found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
             serious = [
                 (each["id"], [node["html"][:200] for node in each["nodes"][:3]])

@@ -19,7 +19,7 @@ from eval_pipeline.reports.page.dashboard import dashboard
 from eval_pipeline.reports.page.production import LATELY, production
 from eval_pipeline.reports.page.verdicts import Links
 from eval_pipeline.reports.panels import incidents_of, panels
-from eval_pipeline_tests.browsing import axe_script, browser
+from eval_pipeline_tests.browsing import browser
 from eval_pipeline_tests.conftest import TOY, copy_toy
 from eval_pipeline_tests.monitoring.events_of import HOUR, MONDAY, drop, flat
 from eval_pipeline_tests.reports.page.test_dashboard import HOSTILE, in_browser
@@ -218,12 +218,11 @@ def test_it_is_reached_from_the_first_screen_and_fits_every_screen(page: Page) -
 
 
 @in_browser
-def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, tmp_path: Path) -> None:
-    script = axe_script(tmp_path)
+def test_a_checker_of_accessibility_finds_nothing_serious(page: Page, axe: str) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.reload()
-        page.evaluate(script)
+        page.evaluate(axe)
         found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
         serious = [
             (each["id"], [node["html"][:200] for node in each["nodes"][:3]])

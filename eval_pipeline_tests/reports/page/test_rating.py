@@ -14,7 +14,7 @@ from eval_pipeline.loading import find_suite
 from eval_pipeline.monitoring import EventStore, Production
 from eval_pipeline.project import Project
 from eval_pipeline.reports.page.rating import rating_page
-from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, Watched, axe_script, browser, nodes_of
+from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, Watched, browser, nodes_of
 from eval_pipeline_tests.declaring import CLASSIFIER, NAME, declare
 from eval_pipeline_tests.improvement.producing import NOON, event, keep
 
@@ -146,10 +146,7 @@ def test_rulings_survive_closing_the_page(written: Written, page: Page) -> None:
 
 
 @NEEDS_CHROMIUM
-def test_a_checker_of_accessibility_finds_nothing_serious(
-    written: Written, page: Page, tmp_path: Path
-) -> None:
-    script = axe_script(tmp_path)
+def test_a_checker_of_accessibility_finds_nothing_serious(written: Written, page: Page, axe: str) -> None:
     watched = Watched(page)
     for scheme in ("light", "dark"):
         for width in (360, 1280):
@@ -157,6 +154,6 @@ def test_a_checker_of_accessibility_finds_nothing_serious(
             page.emulate_media(color_scheme=scheme)
             watched.show(written.file)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            page.evaluate(script)
+            page.evaluate(axe)
             found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
             assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []

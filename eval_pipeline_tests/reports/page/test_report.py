@@ -16,7 +16,7 @@ from eval_pipeline.project import Project
 from eval_pipeline.reports.page.findings import Findings
 from eval_pipeline.reports.page.report import report_page
 from eval_pipeline.reports.tables import units
-from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, Watched, axe_script, browser, nodes_of
+from eval_pipeline_tests.browsing import NEEDS_CHROMIUM, Watched, browser, nodes_of
 from eval_pipeline_tests.conftest import copy_project
 from eval_pipeline_tests.reports.page.evaluated import evaluated
 from eval_pipeline_tests.running import baseline_outputs, invoke
@@ -259,15 +259,12 @@ def test_no_width_needs_scrolling_sideways(watched: Watched, blocked: Made, widt
         assert page.evaluate("document.documentElement.scrollWidth") <= width, chosen
 
 
-def test_a_checker_of_accessibility_finds_nothing_serious(
-    watched: Watched, blocked: Made, tmp_path: Path
-) -> None:
-    script = axe_script(tmp_path)
+def test_a_checker_of_accessibility_finds_nothing_serious(watched: Watched, blocked: Made, axe: str) -> None:
     for scheme in ("light", "dark"):
         watched.page.emulate_media(color_scheme=scheme)
         for chosen in ("", "#case=blockchain", "#case=blockchain&view=side"):
             page = watched.show(blocked.file, chosen)
-            page.evaluate(script)
+            page.evaluate(axe)
             result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
             serious = [
                 (each["id"], each["impact"], [node["html"][:200] for node in each["nodes"][:3]])
