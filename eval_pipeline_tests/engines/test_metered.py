@@ -143,8 +143,6 @@ def test_another_word_in_the_prompt_is_another_question(project: Project, server
         ("garbage", "malformed", 3),
         ("truncated-json", "malformed", 3),
         ("empty-choice", "malformed", 3),
-        ("silent", "timeout", 3),
-        ("drip", "timeout", 3),
         ("endless", "too_large", 1),
         ("401", "denied", 1),
         ("500x2", None, 3),
@@ -155,14 +153,25 @@ def test_faults_are_retried_or_counted_and_harm_nobody_else(
     project: Project, server: FaultServer, fault: str, kind: str | None, calls: int
 ) -> None:
     server.retry_after = "0"
-    seconds = 1.5 if kind == "timeout" else 10.0  # a busy machine is slow to connect, which is another fault
-    configure(project, server.url, timeouts=dict.fromkeys(("connect", "read", "total"), seconds))
+    # A busy machine is slow to connect, which is another fault.
+    configure(project, server.url, timeouts=dict.fromkeys(("connect", "read", "total"), 10.0))
     write_cases(project, {"bad": f"FAULT:{fault}", "good": "Fine.", "fine": "Good."})
     assert errors(ask(project)) == ({"bad": kind} if kind else {})
     assert server.calls == calls + 2
     server.asked.clear()
     ask(project)  # what failed is asked again, what was answered is not
     assert server.calls == (calls * 2 if kind else calls) + 2
+
+
+def test_calls_that_never_end_are_given_up_and_harm_nobody_else(
+    project: Project, server: FaultServer
+) -> None:
+    configure(project, server.url, timeouts=dict.fromkeys(("connect", "read", "total"), 1.5))
+    write_cases(project, {"silent": "FAULT:silent", "drip": "FAULT:drip", "good": "Fine.", "fine": "Good."})
+    assert errors(ask(project)) == {"silent": "timeout", "drip": "timeout"}
+    assert server.asked == {"FAULT:silent": 3, "FAULT:drip": 3, "Fine.": 1, "Good.": 1}
+    ask(project)  # what failed is asked again, what was answered is not
+    assert server.asked == {"FAULT:silent": 6, "FAULT:drip": 6, "Fine.": 1, "Good.": 1}
 
 
 def test_what_was_withheld_is_paid_for_once_and_counted(project: Project, server: FaultServer) -> None:
