@@ -65,7 +65,7 @@ def events(chance: random.Random, count: int) -> list[Mapping[str, Any] | str]:
             "feedback": chance.choice([None, None, "up", 2, {"points": 4, "comment": "a@b.co"}]),
         }
         kept = {name: value for name, value in fields.items() if value is not None or chance.random() < 0.2}
-        at = MONDAY + chance.randrange(1500) * MINUTE
+        at = MONDAY + (1200 + chance.randrange(300)) * MINUTE  # a few hours of two days: each is read alone
         made.append({**row(chance.randrange(count)), "at": at.isoformat(), **kept})
     return made
 
