@@ -48,7 +48,7 @@ class Faulty:
             respond("503 Slow Down", [("Content-Type", "application/xml")])
             return [b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"]
         if kind == "late":
-            time.sleep(0.5)
+            time.sleep(0.2)
         if kind == "lost":  # it is done, but nobody is told
             b"".join(self._application(environment, lambda *_: lambda _: None))
             respond("500 Internal Server Error", [("Content-Type", "application/xml")])

@@ -16,3 +16,10 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"file://{tmp_path}/shared"
     running: S3 = request.getfixturevalue("s3")
     return running.new_folder()
+
+
+@pytest.fixture
+def _asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is asked again without the second that clients of S3 wait on average."""
+    again = "botocore.retries.standard.ExponentialBackoff.delay_amount"
+    monkeypatch.setattr(again, lambda *_: 0.01)

@@ -54,6 +54,7 @@ def test_a_file_of_several_pieces_arrives_whole(s3: S3, tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == file.read_bytes()
 
 
+@pytest.mark.usefixtures("_asked_again_at_once")
 @pytest.mark.parametrize("fault", ["refused", "lost", "late"])
 def test_a_fault_that_passes_is_not_seen(s3: S3, fault: str) -> None:
     storage = ObjectStorage(s3.new_folder())

@@ -216,6 +216,7 @@ def test_a_latest_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> Non
         Store(tmp_path / "state").latest_in(tmp_path)
 
 
+@pytest.mark.usefixtures("_asked_again_at_once")
 @pytest.mark.parametrize("fault", ["refused", "lost", "late", "cut off"])
 @pytest.mark.parametrize("method", ["PUT", "GET", "HEAD"])
 def test_a_fault_on_the_way_changes_nothing(s3: S3, tmp_path: Path, method: str, fault: str) -> None:
