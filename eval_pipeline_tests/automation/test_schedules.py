@@ -153,6 +153,7 @@ def work_through(project: Project, moments: list[datetime.datetime], die_after: 
     assert ended(process) == (0 if die_after is None else -signal.SIGKILL)
 
 
+@pytest.mark.rehearsal
 def test_a_fortnight_of_nights_with_a_daemon_that_dies_has_one_evaluation_each(toy: Project) -> None:
     first = datetime.datetime(2026, 3, 1, 2, tzinfo=datetime.UTC)
     nights = [first + datetime.timedelta(days=night) for night in range(NIGHTS)]

@@ -86,6 +86,7 @@ def expected(test: str, before: Mapping[str, float], after: Mapping[str, float])
     return float(flipped.statistic), float(flipped.pvalue)
 
 
+@pytest.mark.rehearsal
 @pytest.mark.parametrize("name", suite_names(PROJECT))
 def test_every_test_on_every_suite(name: str) -> None:
     sides = sides_of(name)

@@ -88,6 +88,7 @@ def test_of_very_many_cases_some_are_drawn() -> None:
     assert probe_suite(suite, many, kit.Context(), GATES, (), {}).cases == 500
 
 
+@pytest.mark.rehearsal
 @pytest.mark.parametrize("name", suite_names(Project.find()))
 def test_every_shipped_suite_keeps_the_rules_and_its_table_is_current(tmp_path: Path, name: str) -> None:
     """`eval-pipeline golden probe --docs docs/suites.md` writes the tables."""

@@ -59,6 +59,7 @@ def left_over(project: Project) -> list[Path]:
     return [path for path in (project.state / "shards").rglob("*") if path.is_file()]
 
 
+@pytest.mark.rehearsal
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", shipped_names())
 def test_every_suite_gives_the_same_numbers_in_shards_of_three(tmp_path: Path, name: str) -> None:
