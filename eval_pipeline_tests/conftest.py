@@ -171,8 +171,19 @@ SLOW = (
     "test_frames.py",
     "stages/test_investigations.py",
     "reports/test_report.py",
+    "suites/heritage_ner/test_scoring.py",
+    "suites/heritage_typing/test_scoring.py",
+    "suites/review/test_scoring.py",
+    "suites/_heritage/test_requirements.py",
+    "monitoring/test_otlp.py",
+    "monitoring/test_measuring.py",
+    "monitoring/test_figures.py",
+    "language/test_patterns.py",
+    "cli/test_cases.py",
+    "cli/test_quality.py",
 )
-"""Modules that start processes, servers, browsers, whole chains or the encoder; `make quick` leaves them out.
+"""Modules that start processes, servers, browsers, whole chains or the encoder, or take seconds; `make quick`
+leaves them out.
 
 Those that take longest come first: whatever begins last is what everybody waits for. Those that look at the
 house of all versions come when somebody has built it.
