@@ -30,7 +30,7 @@ packages = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
 locked = $(call packages,--require-hashes --requirement $(1))
 
-.PHONY: demo test rehearse again quick lint types tests fast-tests newest bench bench-verdicts first-minute kills hostile soak cluster examples \
+.PHONY: demo test rehearse again quick lint types tests fast-tests newest bench bench-verdicts first-minute tests-in-time kills hostile soak cluster examples \
 	browser local install lock clean
 
 demo: install
@@ -82,6 +82,10 @@ bench: $(VENV)/tested
 # A fresh clone, until its first result is in the UI, and until all are.
 first-minute: install
 	$(BIN)/python -m benchmarks.first_minute
+
+# How long `make test` and `make quick` take in fresh clones.
+tests-in-time: install
+	$(BIN)/python -m benchmarks.tests_in_time
 
 # Kills runs at random moments and checks that nothing is lost, and nothing asked twice.
 kills: $(VENV)/tested
